@@ -1,0 +1,1 @@
+"""OUT: the branch that appears in the checkout, last."""

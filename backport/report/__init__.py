@@ -1,0 +1,1 @@
+"""SAY: one model of what happened, and its views."""

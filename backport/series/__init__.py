@@ -1,0 +1,1 @@
+"""WHAT: the series, its patches and its messages, as values."""
