@@ -1,0 +1,190 @@
+"""All of git: every call goes through GitPython, with nothing of the user's settings in it.
+
+git's exit codes that are relied upon were observed with git 2.39.5; the oldest
+git that has all of it is 2.38 (``merge-tree --write-tree``).
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import git as gitpython
+
+from backport.errors import CannotTellError
+
+OLDEST_GIT = (2, 38)
+
+#: What may stay of GIT_* in the environment: who commits, and how a remote is reached.
+_KEPT = re.compile(
+    r"GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_.*|PROXY_SSL_.*"
+    r"|HTTP_PROXY_AUTHMETHOD|EXEC_PATH|TEMPLATE_DIR|PYTHON_.*)\Z"
+)
+
+#: Settings of the user, the system and the environment that would take part are cut off …
+_NO_SETTINGS = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+}
+_HERMETIC = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "LANGUAGE": "C",
+    "LC_ALL": "C",
+}
+
+#: … and what a checkout's own configuration could make git execute is overruled.
+_OVERRULED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
+    "core.quotePath=false",
+    "core.alternateRefsCommand=true",
+    "core.pager=cat",
+    "protocol.ext.allow=never",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+    # Only reading is done in a checkout, and nothing of its configuration is
+    # executed, so that another owner's checkout may be read (git 2.35.3 on).
+    "safe.directory=*",
+)
+
+
+class GitFailedError(CannotTellError):
+    """git ended with a status that nothing here expects: a broken repository, a full disk."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a git command left: its exit status, its output as bytes, its complaints as text."""
+
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """The output as text, without the newline at its end."""
+        return self.out.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields of an output that was asked for with ``-z``."""
+        text = self.out.decode("utf-8", "surrogateescape")
+        return text.removesuffix("\0").split("\0") if text else []
+
+
+def scrub(environ: MutableMapping[str, str]) -> None:
+    """Take out of ``environ`` every GIT_* variable that could change what git does.
+
+    GitPython hands the whole environment of the process to git, and can add to it but
+    not take away. So the command line does this once, first of all.
+    """
+    for name in [name for name in environ if name.startswith("GIT_") and not _KEPT.match(name)]:
+        del environ[name]
+
+
+def git_version() -> tuple[int, ...]:
+    """Return the version of the git on the PATH.
+
+    :raises CannotTellError: there is no git, or it is too old
+    """
+    try:
+        found: tuple[int, ...] = tuple(gitpython.Git().version_info)
+    except (gitpython.GitCommandNotFound, gitpython.GitCommandError) as error:
+        raise CannotTellError(
+            "git does not answer", "Install git, and see that it is on the PATH."
+        ) from error
+    if found < OLDEST_GIT:
+        raise CannotTellError(
+            f"git {'.'.join(map(str, found))} is too old", "git 2.38 or newer is needed."
+        )
+    return found
+
+
+class Git:
+    """Runs git in one folder, on one repository.
+
+    :param folder: where git is started
+    :param git_dir: the repository; None lets git look for it in ``folder`` and not above
+    :param user_settings: with the user's own settings, which only the question who the
+        user is needs
+    """
+
+    def __init__(
+        self, folder: Path, git_dir: Path | None = None, user_settings: bool = False
+    ) -> None:
+        self.folder = folder
+        self._git = gitpython.Git(str(folder))
+        place = {"GIT_DIR": str(git_dir)} if git_dir else _ceiling(folder)
+        settings = {} if user_settings else _NO_SETTINGS
+        self._git.update_environment(**_HERMETIC, **settings, **place)
+
+    def run(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        ok: Sequence[int] = (0,),
+        env: Mapping[str, str] | None = None,
+        settings: Sequence[str] = (),
+    ) -> Result:
+        """Run ``git ARGS`` and return what came of it.
+
+        :param stdin: what git reads; None is nothing
+        :param ok: the exit statuses that mean something to the caller
+        :param env: variables on top of the hermetic ones
+        :param settings: further ``name=value`` settings
+        :raises GitFailedError: any other status
+        """
+        flags = [flag for item in (*_OVERRULED, *settings) for flag in ("-c", item)]
+        with tempfile.TemporaryFile() as source:
+            source.write(stdin or b"")
+            source.seek(0)
+            status, out, err = self._execute(["git", *flags, *args], cast("BinaryIO", source), env)
+        if status not in ok:
+            raise GitFailedError(
+                f"git {args[0]} failed with status {status}: {_last_line(err)}",
+                f"It was run in {self.folder}.",
+            )
+        return Result(status, out, err)
+
+    def _execute(
+        self, command: list[str], source: BinaryIO, env: Mapping[str, str] | None
+    ) -> tuple[int, bytes, str]:
+        try:
+            status, out, err = self._git.execute(
+                command,
+                istream=source,
+                env=env,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+            )
+        except gitpython.GitCommandNotFound as error:
+            raise CannotTellError("git is not on the PATH", "Install git 2.38 or newer.") from error
+        except ValueError as error:  # a NUL in an argument
+            raise GitFailedError(f"git cannot be asked so: {error}") from error
+        return status, out, err
+
+
+def _ceiling(folder: Path) -> dict[str, str]:
+    # A colon parts the entries of this list; a folder with one in its name then
+    # has no ceiling, and what git finds above it is told apart by the caller.
+    return {"GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1].removeprefix("fatal: ").removeprefix("error: ") if lines else "no reason given"

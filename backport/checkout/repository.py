@@ -1,0 +1,197 @@
+"""The checkout: the user's repository. It is read; one method writes, and moves one ref."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backport.checkout.git import Git, GitFailedError
+from backport.checkout.objects import Signed
+from backport.checkout.scratch import Scratch, create_scratch
+from backport.errors import RefusedError, UsageError
+from backport.series.model import Person
+
+_IDENTITY = re.compile(r"(.*?) ?<(.*)> (\d+ [-+]\d{4})", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Identities:
+    """Who writes and who commits, by git's own rule."""
+
+    author: Person
+    committer: Person
+
+
+@dataclass(frozen=True)
+class RefUpdate:
+    """One ref, from where to where; ``old`` None means that it must not be there yet."""
+
+    name: str
+    new: str
+    old: str | None
+
+
+class Checkout:
+    """A git repository of the user's, whatever its kind: clone, bare, linked worktree, shallow …
+
+    :param folder: where git is asked: the work tree's top, or the git directory
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git = Git(folder)
+        self.git_dir = self._path("--absolute-git-dir")
+        self.common_dir = (folder / self._path("--git-common-dir")).resolve()
+        self.object_format = self.git.run("rev-parse", "--show-object-format").text
+        self.is_bare = self.git.run("rev-parse", "--is-bare-repository").text == "true"
+
+    @property
+    def objects(self) -> Path:
+        """The folder of the object database."""
+        return self.common_dir / "objects"
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether history has been cut off."""
+        return (self.common_dir / "shallow").exists()
+
+    @property
+    def kind(self) -> str:
+        """A word or two for the report."""
+        words = [
+            "bare repository" if self.is_bare else "clone",
+            "linked worktree" if self.git_dir != self.common_dir else "",
+            "shallow" if self.is_shallow else "",
+        ]
+        return ", ".join(filter(None, words))
+
+    def scratch(self, folder: Path) -> Scratch:
+        """Make a scratch repository on top of this one in a new ``folder``."""
+        shallow = (self.common_dir / "shallow").read_bytes() if self.is_shallow else b""
+        return create_scratch(folder, self.objects, self.object_format, shallow)
+
+    def resolve(self, rev: str) -> str | None:
+        """Return the commit that ``rev`` means; None where it means none."""
+        how = ("--verify", "--quiet", "--end-of-options")
+        found = self.git.run("rev-parse", *how, rev + "^{commit}", ok=(0, 1, 128))
+        return found.text if found.status == 0 else None
+
+    def ref(self, name: str) -> str | None:
+        """Return what the full ref name holds."""
+        done = self.git.run("rev-parse", "--verify", "--quiet", name, ok=(0, 1, 128))
+        return done.text if done.status == 0 else None
+
+    def refs(self, *patterns: str) -> dict[str, str]:
+        """Map the refs that match (git-for-each-ref(1)) to the commits that they hold."""
+        how = "--format=%(refname)%00%(objectname)%00%(*objectname)"
+        lines = self.git.run("for-each-ref", how, *patterns).text.splitlines()
+        fields = (line.split("\0") for line in lines)
+        return {name: peeled or direct for name, direct, peeled in fields}
+
+    def describe(self, commit_id: str) -> str | None:
+        """Return the commit in words such as ``15.1.3-5-g77ece76a70``, where a tag is near."""
+        done = self.git.run("describe", "--tags", commit_id, ok=(0, 128))
+        return done.text if done.status == 0 else None
+
+    def commit_date(self, rev: str) -> str:
+        """Return when a commit was made, for people."""
+        return self.git.run("log", "-1", "--format=%ci", "--end-of-options", rev).text
+
+    def identities(self) -> Identities:
+        """Ask git who writes and commits here, with the user's own settings.
+
+        :raises UsageError: nobody told git (status 128 of ``git var``, git 2.39.5)
+        """
+        return Identities(self._identity("AUTHOR"), self._identity("COMMITTER"))
+
+    def holders(self, ref: str) -> list[Path]:
+        """List the worktrees that have the branch checked out, or in the middle of a rebase."""
+        fields = self.git.run("worktree", "list", "--porcelain", "-z").fields
+        found = []
+        where = Path()
+        for field in fields:
+            if field.startswith("worktree "):
+                where = Path(field.removeprefix("worktree "))
+            elif field == f"branch {ref}":
+                found.append(where)
+        return found + [path for path in self._rebasing(ref) if path not in found]
+
+    def publish(self, pack: bytes, updates: Sequence[RefUpdate], who: Signed, why: str) -> None:
+        """Take the objects over, then move the refs, all or none of them.
+
+        :param pack: what :meth:`~backport.checkout.scratch.Scratch.pack` gave
+        :raises RefusedError: a ref is not (any more) what its update says
+        """
+        signed = {
+            "GIT_COMMITTER_NAME": who.person.name,
+            "GIT_COMMITTER_EMAIL": who.person.email,
+        }
+        self.git.run("unpack-objects", "-q", stdin=pack)
+        null = "0" * len(updates[0].new)
+        lines = [f"update {up.name}\0{up.new}\0{up.old or null}\0" for up in updates]
+        transaction = "".join(("start\0", *lines, "prepare\0", "commit\0"))
+        done = self.git.run(
+            *("update-ref", "--stdin", "-z", "-m", why),
+            stdin=transaction.encode(),
+            ok=(0, 128),
+            env=signed,
+        )
+        if done.status:
+            names = " and ".join(update.name for update in updates)
+            raise RefusedError(
+                f"git would not move {names}: {done.err.strip().removeprefix('fatal: ')}",
+                "Somebody else may be at work in this checkout. Nothing was changed; run it again.",
+            )
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _path(self, what: str) -> Path:
+        return Path(self.git.run("rev-parse", what).text)
+
+    def _identity(self, role: str) -> Person:
+        asked = Git(self.folder, user_settings=True)
+        done = asked.run("var", f"GIT_{role}_IDENT", ok=(0, 128))
+        found = _IDENTITY.fullmatch(done.text)
+        if done.status or not found:
+            raise UsageError(
+                f"git does not know who you are in {self.folder}",
+                'Tell it:  git config --global user.name "Your Name"\n'
+                "          git config --global user.email you@example.org",
+            )
+        return Person(found[1], found[2])
+
+    def _rebasing(self, ref: str) -> list[Path]:
+        # A rebase detaches HEAD, and moves the branch at its end; git branch -f
+        # refuses such a branch as well.
+        states = [self.common_dir, *(self.common_dir / "worktrees").glob("*")]
+        rebases = [state / kind for state in states for kind in ("rebase-merge", "rebase-apply")]
+        heads = [rebase / "head-name" for rebase in rebases]
+        return [h.parent for h in heads if h.is_file() and h.read_text().strip() == ref]
+
+
+def open_checkout(folder: Path) -> Checkout:
+    """Open the repository at ``folder``: the top of a work tree, or a git directory.
+
+    :raises UsageError: there is none; a folder *within* a repository is none either, so
+        that a mistyped path never ends up in a repository that happens to lie around it
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}", "NOVA= takes a clone's path, or a URL.")
+    try:
+        checkout = Checkout(folder)
+        top = checkout.git.run("rev-parse", "--show-toplevel", ok=(0, 128)).text
+    except GitFailedError as error:
+        raise UsageError(
+            f"{folder} is no git repository: {error.message}",
+            "Give the top folder of a clone, or a bare repository.",
+        ) from error
+    if (
+        not checkout.is_bare
+        and top
+        and Path(top).resolve() != folder.resolve()
+        and (checkout.git_dir.resolve() != folder.resolve())
+    ):
+        raise UsageError(f"{folder} lies within the repository {top}", f"Say {top} if you mean it.")
+    return checkout

@@ -1,0 +1,263 @@
+"""The scratch repository: where all objects are made, and nothing of the user's takes part.
+
+A bare git directory of the tool's own, with the checkout's objects as an alternate
+(gitrepository-layout(5)): reading finds everything that the checkout has, writing
+stays here. There is no work tree; trees are made in temporary index files.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from backport.checkout.git import Git
+from backport.checkout.objects import (
+    NOBODY,
+    Commit,
+    Entry,
+    Merge,
+    Signed,
+    encode_commit,
+    parse_commit,
+    parse_entry,
+    parse_merge,
+)
+
+#: What decides how a merge comes out stands here, not in anybody's configuration.
+_MERGE_SETTINGS = (
+    "merge.conflictStyle=diff3",
+    "merge.renames=true",
+    # A file that a patch adds goes where the patch says, even where the other
+    # side has moved the rest of the folder: anything else would be a guess.
+    "merge.directoryRenames=false",
+    "merge.renameLimit=0",
+    "diff.renames=true",
+)
+
+
+class Scratch:
+    """Plumbing on the scratch repository in ``folder``; see :func:`create_scratch`.
+
+    All methods take and give object ids and bytes, and raise
+    :class:`~backport.checkout.git.GitFailedError` where git breaks.
+    """
+
+    def __init__(self, folder: Path, object_format: str = "sha1") -> None:
+        self.folder = folder
+        self.git = Git(folder, folder)
+        self._id_length = {"sha1": 40, "sha256": 64}[object_format]
+        self._numbers = itertools.count()
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def resolve(self, rev: str) -> str | None:
+        """Return the commit that a hash (or a unique prefix of one) names; None: there is none."""
+        if not re.fullmatch("[0-9a-f]{4,64}", rev):
+            return None
+        how = ("--verify", "--quiet", "--end-of-options")
+        found = self.git.run("rev-parse", *how, rev + "^{commit}", ok=(0, 1, 128))
+        return found.text if found.status == 0 else None
+
+    def has_blob(self, name: str) -> bool:
+        """Whether a blob of this id (or of this unique prefix of one) is there."""
+        found = self.git.run("cat-file", "-e", name + "^{blob}", ok=(0, 1, 128))
+        return found.status == 0
+
+    def commit(self, commit_id: str) -> Commit:
+        """Read a commit."""
+        raw = self.git.run("cat-file", "commit", commit_id).out
+        return parse_commit(commit_id, raw)
+
+    def tree(self, rev: str) -> str:
+        """Return the tree of a commit."""
+        return self.git.run("rev-parse", "--verify", "--quiet", rev + "^{tree}").text
+
+    def blob(self, blob_id: str) -> bytes:
+        """Read a blob; the id may be shortened."""
+        return self.git.run("cat-file", "blob", blob_id).out
+
+    def entries(self, tree: str, paths: Iterable[str], recurse: bool = False) -> dict[str, Entry]:
+        """Return the entries of ``tree`` at ``paths`` (with ``recurse``, also below them)."""
+        wanted = list(paths)
+        if not wanted:
+            return {}
+        how = ["-r"] if recurse else []
+        fields = self.git.run("ls-tree", "-z", *how, tree, "--", *wanted).fields
+        return dict(parse_entry(field) for field in fields)
+
+    def file(self, tree: str, path: str) -> bytes | None:
+        """Read one file of a tree; None where it has none there, or no plain file."""
+        entry = self.entries(tree, [path]).get(path)
+        return self.blob(entry.blob) if entry and entry.mode.startswith("100") else None
+
+    def paths(self, tree: str, prefix: str = "") -> list[str]:
+        """List the files of a tree whose path begins with ``prefix``."""
+        below = [prefix] if prefix else []
+        fields = self.git.run("ls-tree", "-r", "-z", "--name-only", tree, "--", *below).fields
+        return [field for field in fields if field.startswith(prefix)]
+
+    # -- making trees ----------------------------------------------------------------------
+
+    def write_blob(self, data: bytes) -> str:
+        """Store a blob and return its id."""
+        return self.git.run("hash-object", "-w", "--stdin", stdin=data).text
+
+    def update(self, tree: str | None, entries: Mapping[str, Entry | None]) -> str:
+        """Return ``tree`` (None: the empty one) with some entries set, or taken out (None)."""
+        null = "0" * self._id_length
+        lines = (
+            f"{entry.mode} {entry.blob}\t{path}\0" if entry else f"0 {null}\t{path}\0"
+            for path, entry in entries.items()
+        )
+        env = self._index(tree)
+        stdin = "".join(lines).encode("utf-8", "surrogateescape")
+        self.git.run("update-index", "-z", "--index-info", stdin=stdin, env=env)
+        return self._write(env)
+
+    def overlay(self, code_tree: str, tests_tree: str, prefixes: Sequence[str]) -> str:
+        """Return ``code_tree`` with everything under ``prefixes`` as it is in ``tests_tree``."""
+        there = self.entries(code_tree, prefixes, recurse=True)
+        wanted = self.entries(tests_tree, prefixes, recurse=True)
+        gone: dict[str, Entry | None] = {path: None for path in there if path not in wanted}
+        changed = {path: entry for path, entry in wanted.items() if there.get(path) != entry}
+        return self.update(code_tree, gone | changed)
+
+    def apply(self, tree: str, patch: bytes, strip: int = 1, reverse: bool = False) -> str | None:
+        """Return ``tree`` with a patch applied, all its context in place; None where it does not.
+
+        Exit status 1 of git apply is "does not apply", 128 "no patch at all" (git 2.39.5),
+        which also covers a patch that asks for a file that is there, or is not there.
+        """
+        env = self._index(tree)
+        how = ["--reverse"] if reverse else []
+        done = self.git.run(
+            *("apply", "--cached", "--whitespace=nowarn", f"-p{strip}", *how, "-"),
+            stdin=patch,
+            ok=(0, 1, 128),
+            env=env,
+        )
+        return self._write(env) if done.status == 0 else None
+
+    def merge(self, base: str, ours: str, theirs: str) -> Merge:
+        """Merge three trees.
+
+        ``merge-tree --merge-base`` came with git 2.40; commits made up for the
+        purpose give 2.38 the base all the same.
+        """
+        root = self.make_commit(base, (), "base", NOBODY, NOBODY)
+        sides = [self.make_commit(tree, (root,), "side", NOBODY, NOBODY) for tree in (ours, theirs)]
+        done = self.git.run(
+            *("merge-tree", "--write-tree", "-z", "--name-only", "--messages", *sides),
+            ok=(0, 1),
+            settings=_MERGE_SETTINGS,
+        )
+        return parse_merge(done.fields, clean=done.status == 0)
+
+    def merge_commits(self, picked: str, parent: str, ours: str) -> Merge:
+        """Merge what ``picked`` changed against ``parent`` into the tree ``ours``."""
+        return self.merge(self.tree(parent), ours, self.tree(picked))
+
+    def make_commit(
+        self, tree: str, parents: Sequence[str], message: str, author: Signed, committer: Signed
+    ) -> str:
+        """Store a commit, exactly as given, and return its id.
+
+        Not by git commit-tree, which strips dots and other "crud" from the ends of
+        names (ident.c): "Jr." would lose its dot.
+        """
+        raw = encode_commit(tree, parents, message, author, committer)
+        return self.git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=raw).text
+
+    # -- comparing, looking for, handing over ----------------------------------------------
+
+    def diff(self, old: str, new: str, context: int = 3) -> bytes:
+        """Return the difference of two trees as a patch: full blob ids, binary files included."""
+        how = ("-p", "-r", "-M", "--full-index", "--binary", f"-U{context}", "--no-ext-diff")
+        return self.git.run("diff-tree", *how, "--no-textconv", old, new).out
+
+    def changed_paths(self, old: str, new: str) -> list[str]:
+        """List the paths at which two trees differ."""
+        return self.git.run("diff-tree", "-r", "-z", "--name-only", old, new).fields
+
+    def renamed(self, old: str, new: str, similarity: int) -> dict[str, str]:
+        """Map each file of ``old`` that ``new`` has elsewhere to where it is now.
+
+        :param similarity: per cent of the file that must be the same
+        """
+        how = ("-r", "-z", f"-M{similarity}%", "--diff-filter=R", "--name-status", "-l0")
+        fields = self.git.run("diff-tree", *how, old, new).fields
+        return {before: after for _, before, after in zip(*[iter(fields)] * 3, strict=True)}
+
+    def search(self, tip: str, needles: Sequence[str]) -> list[tuple[str, str]]:
+        """Find the commits up to ``tip`` whose messages hold one of the texts.
+
+        :returns: pairs (id, message), the newest first
+        """
+        greps = [f"--grep={needle}" for needle in needles]
+        done = self.git.run("log", "-z", "-F", "--format=%H%n%B", *greps, tip, "--")
+        found = (field.partition("\n") for field in done.fields)
+        return [(commit_id, message) for commit_id, _, message in found]
+
+    def is_ancestor(self, commit_id: str, tip: str) -> bool:
+        """Whether ``commit_id`` is ``tip`` or comes before it."""
+        done = self.git.run("merge-base", "--is-ancestor", commit_id, tip, ok=(0, 1, 128))
+        return done.status == 0
+
+    def patch_ids(self, tip: str, paths: Sequence[str], limit: int) -> dict[str, str]:
+        """Map patch-ids to commits: the last ``limit`` ones up to ``tip`` that touch ``paths``."""
+        which = ("--full-diff", "--no-merges", f"--max-count={limit}", "--format=commit %H")
+        how = ("--no-ext-diff", "--no-textconv", "--binary", "--full-index")
+        log = self.git.run("log", "-p", *which, *how, tip, "--", *paths)
+        return self.patch_id(log.out)
+
+    def patch_id(self, patch: bytes) -> dict[str, str]:
+        """Map the patch-ids of a stream of patches to the commits it names (zeros: none)."""
+        lines = self.git.run("patch-id", "--stable", stdin=patch).text.splitlines()
+        return dict(line.split(" ", 1) for line in lines)
+
+    def export(self, tree: str, folder: Path) -> None:
+        """Write the files of a tree into an existing, empty folder."""
+        env = self._index(tree) | {"GIT_WORK_TREE": str(folder)}
+        self.git.run("checkout-index", "--all", "--quiet", env=env)
+
+    def pack(self, tips: Sequence[str], base: str) -> bytes:
+        """Return a pack of all objects of ``tips`` that ``base`` does not have."""
+        stdin = "".join(f"{tip}\n" for tip in tips) + f"^{base}\n"
+        return self.git.run("pack-objects", "--revs", "--stdout", "-q", stdin=stdin.encode()).out
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _index(self, tree: str | None) -> dict[str, str]:
+        """Make an index of its own that holds ``tree``, and return the variable that names it."""
+        env = {"GIT_INDEX_FILE": str(self.folder / f"index-{next(self._numbers)}")}
+        self.git.run("read-tree", tree or "--empty", env=env)
+        return env
+
+    def _write(self, env: Mapping[str, str]) -> str:
+        tree = self.git.run("write-tree", env=env).text
+        Path(env["GIT_INDEX_FILE"]).unlink(missing_ok=True)
+        return tree
+
+
+def create_scratch(
+    folder: Path, objects: Path, object_format: str = "sha1", shallow: bytes = b""
+) -> Scratch:
+    """Make a scratch repository in a new ``folder`` on top of another repository's ``objects``.
+
+    :param object_format: ``sha1`` or ``sha256``, the other repository's
+    :param shallow: the other repository's list of commits whose parents it lacks
+    """
+    folder.mkdir(parents=True)
+    how = ("--bare", "--template=", f"--object-format={object_format}")
+    Git(folder).run("init", "--quiet", *how, ".")
+    # A line that begins with a quote is unquoted by git as C does it (2.11.1 on),
+    # so that a path with a newline can stand there.
+    alternate = str(objects).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    info = folder / "objects" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "alternates").write_bytes(f'"{alternate}"\n'.encode("utf-8", "surrogateescape"))
+    if shallow:
+        (folder / "shallow").write_bytes(shallow)
+    return Scratch(folder, object_format)

@@ -1,0 +1,57 @@
+"""A folder of the tool's own for one run, that a killed run cannot leave lying about for good."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+_LOCK = ".lock"
+
+
+@contextmanager
+def workspace(parent: Path) -> Iterator[Path]:
+    """Give a new folder below ``parent``, and take it away at the end.
+
+    The folder is held by a lock that dies with the process, so that what a killed
+    run left behind is told from what another run works in, and swept.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    _sweep(parent)
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
+    try:
+        with FileLock(folder / _LOCK):
+            yield folder
+    finally:
+        remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """Delete a folder, whatever tests may have done to its permissions."""
+
+    def retry(function: object, path: str, _: object) -> None:
+        os.chmod(os.path.dirname(path), 0o700)
+        os.chmod(path, 0o700, follow_symlinks=False) if not os.path.islink(path) else None
+        os.unlink(path) if os.path.islink(path) or os.path.isfile(path) else shutil.rmtree(path)
+
+    try:
+        shutil.rmtree(folder, onerror=retry)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(parent: Path) -> None:
+    for left in parent.glob("run-*"):
+        lock = left / _LOCK
+        if not lock.exists():
+            continue  # another run is just making it, or taking it away
+        try:
+            with FileLock(lock, timeout=0):
+                remove(left)
+        except (Timeout, OSError):
+            continue
