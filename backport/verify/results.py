@@ -34,6 +34,16 @@ class Status(str, Enum):
 
 
 @dataclass(frozen=True)
+class Environment:
+    """One interpreter with its locked dependencies, built and ready to run tests in."""
+
+    python: Path  # the interpreter
+    key: str  # a digest of the lock and the interpreter: equal keys, equal environments
+    version: str  # the interpreter's, "2.7.18"
+    folder: Path
+
+
+@dataclass(frozen=True)
 class TestResult:
     """One test: its id, how it ended, and what it said (traceback and captured output)."""
 
