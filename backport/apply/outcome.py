@@ -28,7 +28,7 @@ class Layer(str, Enum):
 
 @dataclass(frozen=True)
 class HunkPlacement:
-    """Where one hunk landed. Lines count from 1; ``home`` is a qualified name, "" the module itself."""
+    """Where one hunk landed. Lines count from 1; ``home`` is a qualified name, "" the module."""
 
     wanted_line: int  # in the pre-image, as the patch says
     landed_line: int  # in the file before the change, on the base
@@ -62,7 +62,7 @@ class AlreadyIn:
 
 @dataclass(frozen=True)
 class AppliedChange:
-    """A change and its commit. Where it is in already, ``commit`` is the tip that was left as it is."""
+    """A change and its commit; where it is in already, the tip that was left as it is."""
 
     change: Change
     commit: str
@@ -93,7 +93,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that applying a series gave: the commits so far, and the conflict that ended it, if any."""
+    """All that applying a series gave: the commits, and the conflict that ended it, if any."""
 
     base: str
     applied: tuple[AppliedChange, ...]

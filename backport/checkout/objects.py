@@ -39,6 +39,14 @@ class Commit:
 
 
 @dataclass(frozen=True)
+class Attempt:
+    """What came of applying a patch: the new tree, or (None) what git said against it."""
+
+    tree: str | None
+    complaints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Merge:
     """A three-way merge of trees. ``conflicts``: what git says of each path; empty: clean."""
 

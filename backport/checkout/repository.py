@@ -95,9 +95,19 @@ class Checkout:
         done = self.git.run("describe", "--tags", commit_id, ok=(0, 128))
         return done.text if done.status == 0 else None
 
-    def commit_date(self, rev: str) -> str:
-        """Return when a commit was made, for people."""
-        return self.git.run("log", "-1", "--format=%ci", "--end-of-options", rev).text
+    def one_line(self, commit_id: str) -> str:
+        """Return a commit's short hash, subject and date, for people."""
+        how = "--format=%h “%s”, made %ci"
+        return self.git.run("log", "-1", how, "--end-of-options", commit_id).text
+
+    def check_branch_name(self, name: str) -> None:
+        """Refuse what is no name for a branch.
+
+        :raises UsageError: git-check-ref-format(1) does not take it
+        """
+        done = self.git.run("check-ref-format", "--branch", name, ok=(0, 1, 128))
+        if done.status or done.text != name:
+            raise UsageError(f"{name!r} is no name for a branch", "See git-check-ref-format(1).")
 
     def identities(self) -> Identities:
         """Ask git who writes and commits here, with the user's own settings.

@@ -15,6 +15,7 @@ from pathlib import Path
 from backport.checkout.git import Git
 from backport.checkout.objects import (
     NOBODY,
+    Attempt,
     Commit,
     Entry,
     Merge,
@@ -49,6 +50,7 @@ class Scratch:
         self.git = Git(folder, folder)
         self._id_length = {"sha1": 40, "sha256": 64}[object_format]
         self._numbers = itertools.count()
+        self._indexes: dict[str, Path] = {}  # by the tree that they hold
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -60,10 +62,11 @@ class Scratch:
         found = self.git.run("rev-parse", *how, rev + "^{commit}", ok=(0, 1, 128))
         return found.text if found.status == 0 else None
 
-    def has_blob(self, name: str) -> bool:
-        """Whether a blob of this id (or of this unique prefix of one) is there."""
-        found = self.git.run("cat-file", "-e", name + "^{blob}", ok=(0, 1, 128))
-        return found.status == 0
+    def full_id(self, blob: str) -> str | None:
+        """Return the whole id of the blob that ``blob``, or a unique prefix, names; None: none."""
+        how = ("--verify", "--quiet", "--end-of-options")
+        found = self.git.run("rev-parse", *how, blob + "^{blob}", ok=(0, 1, 128))
+        return found.text if found.status == 0 else None
 
     def commit(self, commit_id: str) -> Commit:
         """Read a commit."""
@@ -124,8 +127,8 @@ class Scratch:
         changed = {path: entry for path, entry in wanted.items() if there.get(path) != entry}
         return self.update(code_tree, gone | changed)
 
-    def apply(self, tree: str, patch: bytes, strip: int = 1, reverse: bool = False) -> str | None:
-        """Return ``tree`` with a patch applied, all its context in place; None where it does not.
+    def apply(self, tree: str, patch: bytes, strip: int = 1, reverse: bool = False) -> Attempt:
+        """Apply a patch to ``tree``, all its context in place; offsets are followed.
 
         Exit status 1 of git apply is "does not apply", 128 "no patch at all" (git 2.39.5),
         which also covers a patch that asks for a file that is there, or is not there.
@@ -138,7 +141,11 @@ class Scratch:
             ok=(0, 1, 128),
             env=env,
         )
-        return self._write(env) if done.status == 0 else None
+        if done.status == 0:
+            return Attempt(self._write(env))
+        self._keep(tree, env)  # git apply is atomic: the index is as it was
+        said = [line.removeprefix("error: ") for line in done.err.splitlines()]
+        return Attempt(None, tuple(said))
 
     def merge(self, base: str, ours: str, theirs: str) -> Merge:
         """Merge three trees.
@@ -147,17 +154,16 @@ class Scratch:
         purpose give 2.38 the base all the same.
         """
         root = self.make_commit(base, (), "base", NOBODY, NOBODY)
-        sides = [self.make_commit(tree, (root,), "side", NOBODY, NOBODY) for tree in (ours, theirs)]
+        # The names of the sides stand behind the conflict markers.
+        for name, tree in (("branch", ours), ("change", theirs)):
+            side = self.make_commit(tree, (root,), name, NOBODY, NOBODY)
+            self.git.run("update-ref", f"refs/heads/{name}", side)
         done = self.git.run(
-            *("merge-tree", "--write-tree", "-z", "--name-only", "--messages", *sides),
+            *("merge-tree", "--write-tree", "-z", "--name-only", "--messages", "branch", "change"),
             ok=(0, 1),
             settings=_MERGE_SETTINGS,
         )
         return parse_merge(done.fields, clean=done.status == 0)
-
-    def merge_commits(self, picked: str, parent: str, ours: str) -> Merge:
-        """Merge what ``picked`` changed against ``parent`` into the tree ``ours``."""
-        return self.merge(self.tree(parent), ours, self.tree(picked))
 
     def make_commit(
         self, tree: str, parents: Sequence[str], message: str, author: Signed, committer: Signed
@@ -180,6 +186,11 @@ class Scratch:
     def changed_paths(self, old: str, new: str) -> list[str]:
         """List the paths at which two trees differ."""
         return self.git.run("diff-tree", "-r", "-z", "--name-only", old, new).fields
+
+    def touched(self, commit_id: str) -> list[str]:
+        """List the paths that a commit changes, against its first parent."""
+        how = ("-r", "-z", "--root", "-m", "--first-parent", "--no-commit-id", "--name-only")
+        return self.git.run("diff-tree", *how, commit_id).fields
 
     def renamed(self, old: str, new: str, similarity: int) -> dict[str, str]:
         """Map each file of ``old`` that ``new`` has elsewhere to where it is now.
@@ -221,6 +232,20 @@ class Scratch:
         """Write the files of a tree into an existing, empty folder."""
         env = self._index(tree) | {"GIT_WORK_TREE": str(folder)}
         self.git.run("checkout-index", "--all", "--quiet", env=env)
+        self._keep(tree, env)
+
+    def read_work_tree(self, tree: str, folder: Path, new_paths: Sequence[str]) -> str:
+        """Return the tree that ``folder``, into which ``tree`` was exported, holds now.
+
+        :param new_paths: files that ``tree`` may lack; whatever else was put there
+            (an editor's backups, bytecode) does not count
+        """
+        env = self._index(tree) | {"GIT_WORK_TREE": str(folder)}
+        self.git.run("add", "--update", "--", ".", env=env | {"GIT_LITERAL_PATHSPECS": "0"})
+        there = [path for path in new_paths if (folder / path).exists()]
+        if there:
+            self.git.run("add", "--force", "--", *there, env=env)
+        return self._write(env)
 
     def pack(self, tips: Sequence[str], base: str) -> bytes:
         """Return a pack of all objects of ``tips`` that ``base`` does not have."""
@@ -230,15 +255,25 @@ class Scratch:
     # -- inside ----------------------------------------------------------------------------
 
     def _index(self, tree: str | None) -> dict[str, str]:
-        """Make an index of its own that holds ``tree``, and return the variable that names it."""
-        env = {"GIT_INDEX_FILE": str(self.folder / f"index-{next(self._numbers)}")}
-        self.git.run("read-tree", tree or "--empty", env=env)
+        """Return the variable that names an index which holds ``tree``.
+
+        One that holds it already is taken over: a series goes from tree to tree, and
+        reading all of a tree anew for each of its changes would be most of the work.
+        """
+        index = self._indexes.pop(tree, None) if tree else None
+        env = {"GIT_INDEX_FILE": str(index or self.folder / f"index-{next(self._numbers)}")}
+        if not index:
+            self.git.run("read-tree", tree or "--empty", env=env)
         return env
 
     def _write(self, env: Mapping[str, str]) -> str:
         tree = self.git.run("write-tree", env=env).text
-        Path(env["GIT_INDEX_FILE"]).unlink(missing_ok=True)
+        self._keep(tree, env)
         return tree
+
+    def _keep(self, tree: str | None, env: Mapping[str, str]) -> None:
+        if tree:
+            self._indexes[tree] = Path(env["GIT_INDEX_FILE"])
 
 
 def create_scratch(

@@ -1,0 +1,175 @@
+"""A series onto a base: commits as objects, each file by the strictest way that works.
+
+The ladder, per file: exactly as the patch says (offsets are followed, all context must
+be there), else a three-way merge with the blobs that the patch was made from, following
+a rename. Every hunk must then be at home (:mod:`backport.apply.placement`); no rung
+relaxes context, and nothing is applied by guesswork.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from backport.apply import present
+from backport.apply.delta import Delta, make_delta
+from backport.apply.ladder import Climbed, climb
+from backport.apply.outcome import (
+    AlreadyIn,
+    AppliedChange,
+    Conflict,
+    FileOutcome,
+    Layer,
+    Outcome,
+    Rung,
+)
+from backport.checkout.objects import Signed
+from backport.checkout.scratch import Scratch
+from backport.errors import UsageError
+from backport.progress import Progress, Silent
+from backport.series.message import render_message
+from backport.series.model import Change, Person, Series
+
+
+@dataclass(frozen=True)
+class Signing:
+    """Who signs the commits where the series does not say, and when (``SECONDS +HHMM``)."""
+
+    author: Person
+    committer: Person
+    date: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person has decided.
+
+    :param accept_moved: ``(path, line)`` of hunks that may land in another home
+    :param resolutions: by a change's number, the patch that resolves its conflict; it fits
+        the tree of the change's parent, and nothing else
+    """
+
+    accept_moved: Collection[tuple[str, int]] = ()
+    resolutions: Mapping[int, bytes] = field(default_factory=dict)
+
+
+def apply_series(
+    scratch: Scratch,
+    series: Series,
+    base: str,
+    signing: Signing,
+    options: Options | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Make the commits of a series on top of ``base``, and stop at the first conflict.
+
+    The same input makes the same commits (must 4): authors and dates come from the
+    series, the picked commits, or ``signing``.
+
+    :raises UsageError: the series cannot be meant so
+    :raises ConflictError: a Change-Id is taken by another change
+    """
+    options, progress = options or Options(), progress or Silent()
+    deltas = [make_delta(scratch, change) for change in series.changes]
+    history = present.read_history(scratch, base, deltas)
+    applied: list[AppliedChange] = []
+    tip = base
+    for delta in deltas:
+        progress.update(delta.change.subject, delta.change.number - 1, len(deltas))
+        done = _apply(scratch, series, delta, history, tip, signing, options)
+        if isinstance(done, Conflict):
+            return Outcome(base, tuple(applied), done)
+        applied.append(done)
+        tip = done.commit
+    return Outcome(base, tuple(applied))
+
+
+def _apply(
+    scratch: Scratch,
+    series: Series,
+    delta: Delta,
+    history: present.History,
+    tip: str,
+    signing: Signing,
+    options: Options,
+) -> AppliedChange | Conflict:
+    change = delta.change
+    tree = scratch.tree(tip)
+    known = present.by_name(scratch, delta, history)
+    if known:
+        return _left_alone(change, tip, tree, known)
+    resolution = options.resolutions.get(change.number)
+    if resolution is not None:
+        climbed = _resolved(scratch, tree, delta, resolution)
+    elif not delta.patch.files:
+        climbed = _empty(delta, tree)
+    else:
+        climbed = climb(scratch, tree, delta, options.accept_moved)
+    if climbed.tree == tree and delta.patch.files and not climbed.conflicts:
+        why = "the branch's files are already as the change makes them"
+        return _left_alone(change, tip, tree, AlreadyIn(Layer.CONTENT, None, why))
+    if climbed.conflicts:
+        known = present.by_patch_id(scratch, delta, history.tip)
+        if known:
+            return _left_alone(change, tip, tree, known)
+        return Conflict(change, tip, climbed.conflicts, climbed.tree)
+    return _committed(scratch, series, delta, tip, climbed, signing)
+
+
+def _left_alone(change: Change, tip: str, tree: str, known: AlreadyIn) -> AppliedChange:
+    return AppliedChange(change, tip, tree, tip, "", already_in=known)
+
+
+def _committed(
+    scratch: Scratch,
+    series: Series,
+    delta: Delta,
+    tip: str,
+    climbed: Climbed,
+    signing: Signing,
+) -> AppliedChange:
+    change, picked = delta.change, delta.picked
+    conflicts = [file.path for file in climbed.files if file.rung is Rung.RESOLVED]
+    message = render_message(
+        change,
+        series,
+        original=picked.message if picked else None,
+        picked=picked.id if picked else None,
+        conflicts=conflicts if change.conflicts_section else (),
+    )
+    author = _author(delta, signing)
+    committer = Signed(signing.committer, signing.date)
+    commit = scratch.make_commit(climbed.tree, (tip,), message, author, committer)
+    return AppliedChange(change, commit, climbed.tree, tip, message, climbed.files)
+
+
+def _author(delta: Delta, signing: Signing) -> Signed:
+    """The series' word first, then the picked commit's author and date, then who runs this."""
+    default = delta.picked.author if delta.picked else Signed(signing.author, signing.date)
+    return Signed(
+        delta.change.author or default.person,
+        delta.change.date or default.date,
+    )
+
+
+def _empty(delta: Delta, tree: str) -> Climbed:
+    change = delta.change
+    if not change.allow_empty:
+        file, line = change.source
+        raise UsageError(
+            f"{file}:{line}: change {change.number} is empty",
+            "Say allow-empty: true if a commit without a change is meant.",
+        )
+    return Climbed(tree, (), ())
+
+
+def _resolved(scratch: Scratch, tree: str, delta: Delta, resolution: bytes) -> Climbed:
+    done = scratch.apply(tree, resolution)
+    if done.tree is None:
+        raise UsageError(
+            f"the kept resolution of change {delta.change.number} does not fit its parent any "
+            f"more: {'; '.join(done.complaints)}",
+            "The series or the base has changed since. Type: backport abort",
+        )
+    paths = scratch.changed_paths(tree, done.tree)
+    return Climbed(done.tree, tuple(FileOutcome(path, Rung.RESOLVED) for path in paths), ())

@@ -1,0 +1,218 @@
+"""One change onto one tree: exactly where that works, else by a three-way merge; never by fuzz."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from backport.apply.delta import Delta, Sides
+from backport.apply.homes import check_homes
+from backport.apply.outcome import ConflictFile, FileOutcome, Rung
+from backport.checkout.objects import Entry, Merge
+from backport.checkout.scratch import Scratch
+from backport.series.patch_model import FileKind, FilePatch
+from backport.series.patch_write import render_patch
+
+#: A file that was moved is followed where this much of it (per cent) is still the same.
+#: git's own 50 takes one file of a family (licence, imports, boilerplate) for another.
+SIMILARITY = 70
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """What came of it: the tree, how each file went in, and what a person has to look at."""
+
+    tree: str
+    files: tuple[FileOutcome, ...]
+    conflicts: tuple[ConflictFile, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one rung achieved: the tree, the files that are in, and why the others are not."""
+
+    tree: str
+    done: Mapping[str, FileOutcome]
+    left: Mapping[str, tuple[str, ...]]  # path: reasons
+
+
+def climb(
+    scratch: Scratch, tree: str, delta: Delta, accept_moved: Collection[tuple[str, int]]
+) -> Climbed:
+    """Apply a change to a tree.
+
+    A tree that has the change already is given back as it is, without files.
+    """
+    if _is_in(scratch, tree, delta):
+        return Climbed(tree, (), ())
+    exact = _exact(scratch, tree, delta, accept_moved)
+    merged = _three_way(scratch, exact, delta, accept_moved) if exact.left else exact
+    done = {**exact.done, **merged.done}
+    conflicts = tuple(ConflictFile(path, reasons) for path, reasons in merged.left.items())
+    files = tuple(done[file.path] for file in delta.patch.files if file.path in done)
+    return Climbed(merged.tree, files, conflicts)
+
+
+def _is_in(scratch: Scratch, tree: str, delta: Delta) -> bool:
+    """Whether the change can be taken back out of ``tree``, each hunk at home: then it is in.
+
+    A file that is exactly as it was before the change settles it the other way: in a
+    file that repeats itself, both directions can apply.
+    """
+    here = scratch.entries(tree, delta.paths)
+    for file in delta.patch.files:
+        sides = delta.sides.get(file.path)
+        if sides and sides.before != sides.after and _equal(here, file, sides.before):
+            return False
+    back = scratch.apply(tree, delta.patch.data, reverse=True)
+    if back.tree is None:
+        return False
+    homes = check_homes(scratch, back.tree, tree, delta, delta.patch.files)
+    return not any(checked.wrong for checked in homes.values())
+
+
+def _equal(here: Mapping[str, Entry], file: FilePatch, entry: Entry | None) -> bool:
+    return here.get(file.old_path or file.path) == entry
+
+
+def _exact(
+    scratch: Scratch, tree: str, delta: Delta, accept_moved: Collection[tuple[str, int]]
+) -> Step:
+    """Apply the patch as it is; where that fails as a whole, file by file."""
+    whole = scratch.apply(tree, delta.patch.data)
+    left: dict[str, tuple[str, ...]] = {}
+    applied = list(delta.patch.files)
+    after = whole.tree
+    if after is None:
+        after, applied = tree, []
+        for file in delta.patch.files:
+            one = scratch.apply(after, render_patch([file]))
+            if one.tree is None:
+                left[file.path] = one.complaints
+            else:
+                after = one.tree
+                applied.append(file)
+    homes = check_homes(scratch, tree, after, delta, applied, accept_moved)
+    done = {
+        path: FileOutcome(path, Rung.EXACT, checked.hunks)
+        for path, checked in homes.items()
+        if not checked.wrong
+    }
+    wrong = {path: checked.wrong for path, checked in homes.items() if checked.wrong}
+    # Somewhere else than wanted, and not where a merge puts it: let the merge say so.
+    moved = {
+        path: ()
+        for path, outcome in done.items()
+        if path in delta.sides and any(hunk.offset for hunk in outcome.hunks)
+    }
+    return _set_aside(scratch, tree, after, delta, done, left | wrong, moved)
+
+
+def _set_aside(
+    scratch: Scratch,
+    tree: str,
+    after: str,
+    delta: Delta,
+    done: Mapping[str, FileOutcome],
+    left: Mapping[str, tuple[str, ...]],
+    moved: Collection[str],
+) -> Step:
+    """Take the files that are not rightly in out of the tree again."""
+    doubtful = [path for path in moved if _merges_otherwise(scratch, tree, after, delta, path)]
+    reason = ("it fits in more than one place: a three-way merge puts it elsewhere",)
+    left = {**left, **dict.fromkeys(doubtful, reason)}
+    kept = {path: outcome for path, outcome in done.items() if path not in left}
+    if not left:
+        return Step(after, kept, {})
+    files = [file for file in delta.patch.files if file.path in left]
+    paths = [path for file in files for path in (file.old_path, file.new_path) if path]
+    here = scratch.entries(tree, paths)
+    return Step(scratch.update(after, {path: here.get(path) for path in paths}), kept, left)
+
+
+def _merges_otherwise(scratch: Scratch, tree: str, after: str, delta: Delta, path: str) -> bool:
+    file = next(file for file in delta.patch.files if file.path == path)
+    merge = _merge(scratch, tree, [(file, delta.sides[path])], {})
+    result = scratch.entries(merge.tree, [path])
+    return not merge.conflicts and result != scratch.entries(after, [path])
+
+
+def _three_way(
+    scratch: Scratch, exact: Step, delta: Delta, accept_moved: Collection[tuple[str, int]]
+) -> Step:
+    """Merge the files that are left, from the blobs that the patch was made from."""
+    files = [file for file in delta.patch.files if file.path in exact.left]
+    known = [(file, delta.sides[file.path]) for file in files if file.path in delta.sides]
+    unknown = {
+        file.path: (*exact.left[file.path], _unknown(file))
+        for file in files
+        if file.path not in delta.sides
+    }
+    if not known:
+        return Step(exact.tree, {}, unknown)
+    moves = _moves(scratch, exact.tree, delta, known)
+    merge = _merge(scratch, exact.tree, known, moves)
+    merged = [
+        file for file, _ in known if not {file.path, moves.get(file.path)} & {*merge.conflicts}
+    ]
+    homes = check_homes(scratch, exact.tree, merge.tree, delta, merged, accept_moved, moves)
+    done, left = {}, dict(unknown)
+    for file, _ in known:
+        checked = homes.get(file.path)
+        path = moves.get(file.path, file.path)
+        if checked and not checked.wrong:
+            rung = Rung.RENAMED if file.path in moves else Rung.THREE_WAY
+            origin = file.path if file.path in moves else None
+            done[file.path] = FileOutcome(path, rung, checked.hunks, origin)
+        else:
+            said = merge.conflicts.get(path) or merge.conflicts.get(file.path) or ()
+            left[path] = checked.wrong if checked else (*exact.left[file.path], *said)
+    return Step(merge.tree, done, left)
+
+
+def _unknown(file: FilePatch) -> str:
+    if not file.old_blob:
+        return (
+            "the patch names no blob that it was made from, so that there is nothing to merge with"
+        )
+    return f"blob {file.old_blob[:12]}, which it was made from, is not in the checkout"
+
+
+def _moves(
+    scratch: Scratch, tree: str, delta: Delta, known: Sequence[tuple[FilePatch, Sides]]
+) -> dict[str, str]:
+    """Map files of the patch that ``tree`` lacks to where it has them instead."""
+    here = scratch.entries(tree, [file.old_path for file, _ in known if file.old_path])
+    missing = {file.old_path: file.path for file, _ in known if file.old_path not in here}
+    if not any(missing):
+        return {}
+    renamed = scratch.renamed(delta.before, tree, SIMILARITY)
+    return {
+        path: renamed[old]
+        for old, path in missing.items()
+        if old and old == path and old in renamed
+    }
+
+
+def _merge(
+    scratch: Scratch,
+    tree: str,
+    known: Sequence[tuple[FilePatch, Sides]],
+    moves: Mapping[str, str],
+) -> Merge:
+    """Merge ``tree`` with what the patch does, as if it had been made on this very tree.
+
+    All files but these are the same on all sides, so that no other can be drawn in.
+    """
+    base: dict[str, Entry | None] = {}
+    theirs: dict[str, Entry | None] = {}
+    for file, sides in known:
+        old = moves.get(file.path, file.old_path)
+        new = moves.get(file.path, file.new_path)
+        stays = file.kind is FileKind.COPY
+        for side, before, after in ((base, sides.before, None), (theirs, None, sides.after)):
+            if old:
+                side[old] = sides.before if stays else before
+            if new and (new != old or after):
+                side[new] = after
+    return scratch.merge(scratch.update(tree, base), tree, scratch.update(tree, theirs))

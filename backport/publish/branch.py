@@ -1,0 +1,99 @@
+"""The branch that appears in the checkout, last: one compare-and-swap, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from backport.checkout.objects import Signed
+from backport.checkout.repository import Checkout, RefUpdate
+from backport.checkout.scratch import Scratch
+from backport.errors import RefusedError
+
+#: Where ``--replace`` keeps what a branch held before.
+REPLACED = "refs/backport/replaced"
+
+
+class Action(str, Enum):
+    """What publishing came to."""
+
+    CREATED = "created"
+    NOTHING_TO_DO = "nothing-to-do"
+    REPLACED = "replaced"
+    DRY_RUN = "dry-run"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What publishing will do, worked out beforehand, so that a refusal costs no test run."""
+
+    ref: str
+    new: str
+    old: str | None
+    action: Action
+
+    @property
+    def branch(self) -> str:
+        """The branch's short name."""
+        return self.ref.removeprefix("refs/heads/")
+
+
+def plan_branch(checkout: Checkout, branch: str, tip: str, replace: bool, dry_run: bool) -> Plan:
+    """Work out what has to be done so that ``branch`` holds ``tip``.
+
+    :raises RefusedError: it holds something else, or is checked out somewhere
+    """
+    ref = f"refs/heads/{branch}"
+    _check_name(checkout, branch)
+    old = checkout.ref(ref)
+    if old == tip:
+        return Plan(ref, tip, old, Action.NOTHING_TO_DO)
+    if old and not replace:
+        raise RefusedError(
+            f"branch {branch} holds other commits already: {checkout.one_line(old)}",
+            "To keep them under another name and go on, add --replace;\n"
+            "to leave them, choose another name with --branch-name.",
+        )
+    holders = checkout.holders(ref) if old else []
+    if holders:
+        raise RefusedError(
+            f"branch {branch} is checked out in {holders[0]}",
+            "Check out another branch there, or choose another name with --branch-name.",
+        )
+    if dry_run:
+        return Plan(ref, tip, old, Action.DRY_RUN)
+    return Plan(ref, tip, old, Action.REPLACED if old else Action.CREATED)
+
+
+def publish(checkout: Checkout, scratch: Scratch, plan: Plan, base: str, who: Signed) -> None:
+    """Carry the plan out.
+
+    :raises RefusedError: the branch is not any more what the plan was made for
+    """
+    if plan.action not in (Action.CREATED, Action.REPLACED):
+        return
+    updates = [RefUpdate(plan.ref, plan.new, plan.old)]
+    if plan.old:
+        kept = f"{REPLACED}/{plan.branch}/{plan.old}"
+        if checkout.ref(kept) is None:
+            updates.append(RefUpdate(kept, plan.old, None))
+    checkout.publish(scratch.pack([plan.new], base), updates, who, f"backport: {plan.action.value}")
+
+
+def _check_name(checkout: Checkout, branch: str) -> None:
+    """Refuse names that git refuses, and a name that lies within another branch's, or around it."""
+    checkout.check_branch_name(branch)
+    parts = branch.split("/")
+    for n in range(1, len(parts)):
+        around = "/".join(parts[:n])
+        if checkout.ref(f"refs/heads/{around}"):
+            raise RefusedError(
+                f"there is a branch {around}, so that git cannot have one called {branch}",
+                "Rename that branch, or choose another name with --branch-name.",
+            )
+    below = checkout.refs(f"refs/heads/{branch}/")
+    if below:
+        raise RefusedError(
+            f"there are branches below {branch}, such as {next(iter(below))}",
+            "Choose another name with --branch-name.",
+        )
