@@ -1,4 +1,4 @@
-"""A conflict that waits for a person: its work tree, its state, and the resolution that comes of it.
+"""A conflict that waits for a person: its work tree, its state, and the resolution made of it.
 
 All of it lies in a folder of the tool's own, one per checkout and series. The state
 file is replaced in one step, and names the work tree that belongs to it, so that a
@@ -141,7 +141,7 @@ class Pending:
 
 
 def pending(root: Path, repository: Path, series: str) -> Pending:
-    """Return the place of a checkout's and series' pending conflict, whether there is one or not."""
+    """Return the place of a pending conflict, whether there is one or not."""
     key = hashlib.sha256(os.fsencode(repository.resolve())).hexdigest()[:16]
     return Pending(root / "conflicts" / key / series.replace("%", "%25").replace("/", "%2F"))
 

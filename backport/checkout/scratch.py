@@ -116,7 +116,7 @@ class Scratch:
         )
         env = self._index(tree)
         stdin = "".join(lines).encode("utf-8", "surrogateescape")
-        self.git.run("update-index", "-z", "--index-info", stdin=stdin, env=env)
+        self.git.run("update-index", "-z", "--replace", "--index-info", stdin=stdin, env=env)
         return self._write(env)
 
     def overlay(self, code_tree: str, tests_tree: str, prefixes: Sequence[str]) -> str:
