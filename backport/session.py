@@ -1,0 +1,140 @@
+"""What every command on a checkout needs: the series, the repository, a lock, a scratch repository."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from backport.checkout.clone import clone_once, is_url
+from backport.checkout.embedded import embedded_checkout
+from backport.checkout.locate import Base, check_project, locate_base
+from backport.checkout.repository import Checkout, open_checkout
+from backport.checkout.scratch import Scratch
+from backport.checkout.sdist import fetch_sdist, unpack_sdist
+from backport.errors import CannotTellError, UsageError
+from backport.index import read_index_settings
+from backport.progress import Progress
+from backport.series.manifest import load_rewind
+from backport.series.model import Branch
+from backport.workspace import workspace
+
+#: Seconds that a run waits for another one on the same checkout.
+PATIENCE = 3600.0
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things lie on this machine, and the environment: told by the command line, once.
+
+    :param cache: may be lost at any time; environments, downloads, results
+    :param state: may not: conflicts that wait for a person
+    :param build: where the built-in checkout goes
+    """
+
+    patches: Path
+    cache: Path
+    state: Path
+    build: Path
+    environ: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Session:
+    """A checkout that is being worked on."""
+
+    checkout: Checkout
+    kind: str  # of the checkout, in a word or two
+    scratch: Scratch
+    base: Base
+    folder: Path  # for whatever the run needs; gone at its end
+    places: Places
+
+
+@contextmanager
+def open_session(
+    places: Places, branch: Branch, where: str | None, onto: str | None, progress: Progress
+) -> Iterator[Session]:
+    """Find the checkout, hold its lock, and make a scratch repository on it, for as long as it lasts.
+
+    :param where: a path or a URL; None is the built-in checkout
+    """
+    checkout, kind = _find(places, branch, where, progress)
+    with _held(places, checkout, progress), workspace(places.cache / "runs") as folder:
+        scratch = checkout.scratch(folder / "git")
+        base = locate_base(checkout, branch, onto)
+        check_project(checkout, scratch.file(base.commit, ".gitreview"), branch)
+        yield Session(checkout, kind, scratch, base, folder, places)
+
+
+def _find(
+    places: Places, branch: Branch, where: str | None, progress: Progress
+) -> tuple[Checkout, str]:
+    if where is None:
+        return _built_in(places, branch, progress), "built-in"
+    if is_url(where) and not Path(where).exists():
+        checkout = clone_once(where, places.cache, progress)
+        return checkout, f"clone of {where} in the cache"
+    checkout = open_checkout(Path(where).expanduser())
+    return checkout, checkout.kind
+
+
+def _built_in(places: Places, branch: Branch, progress: Progress) -> Checkout:
+    embedded = branch.embedded
+    if embedded is None:
+        raise UsageError(
+            f"there is no built-in checkout for {branch.branch}",
+            "Name one: make backport NOVA=PATH, or --checkout PATH.",
+        )
+
+    def unpack(folder: Path) -> None:
+        settings = read_index_settings(places.environ)
+        archive = fetch_sdist(
+            embedded.project, embedded.version, embedded.sha256, places.cache, settings, progress
+        )
+        unpack_sdist(archive, folder)
+
+    rewind = load_rewind(embedded.rewind) if embedded.rewind else None
+    folder = places.build / branch.project.rsplit("/", 1)[-1]
+    return embedded_checkout(folder, branch, rewind, unpack, progress)
+
+
+@contextmanager
+def _held(places: Places, checkout: Checkout, progress: Progress) -> Iterator[None]:
+    """Hold the checkout's lock. The system lets it go when its process dies, so none gets stale."""
+    key = hashlib.sha256(os.fsencode(checkout.common_dir)).hexdigest()[:16]
+    path = places.cache / "locks" / f"{key}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    holder = path.with_suffix(".json")
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        who = _holder(holder)
+        progress.note(f"another run works on this checkout ({who}); waiting for it to end")
+        try:
+            lock.acquire(timeout=PATIENCE)
+        except Timeout as error:
+            raise CannotTellError(
+                f"another run works on {checkout.folder} and does not end ({who})",
+                "Wait for it, or end it; nothing was changed.",
+            ) from error
+    try:
+        holder.write_text(json.dumps({"pid": os.getpid()}))
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _holder(path: Path) -> str:
+    try:
+        return f"process {json.loads(path.read_text())['pid']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "process unknown"
