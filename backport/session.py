@@ -1,4 +1,4 @@
-"""What every command on a checkout needs: the series, the repository, a lock, a scratch repository."""
+"""What every command on a checkout needs: the repository, its lock, a scratch repository."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
 from backport.checkout.sdist import fetch_sdist, unpack_sdist
 from backport.errors import CannotTellError, UsageError
-from backport.index import read_index_settings
+from backport.index import read_settings
 from backport.progress import Progress
 from backport.series.manifest import load_rewind
 from backport.series.model import Branch
@@ -61,7 +61,7 @@ class Session:
 def open_session(
     places: Places, branch: Branch, where: str | None, onto: str | None, progress: Progress
 ) -> Iterator[Session]:
-    """Find the checkout, hold its lock, and make a scratch repository on it, for as long as it lasts.
+    """Find the checkout, hold its lock, and make a scratch repository on it.
 
     :param where: a path or a URL; None is the built-in checkout
     """
@@ -94,7 +94,7 @@ def _built_in(places: Places, branch: Branch, progress: Progress) -> Checkout:
         )
 
     def unpack(folder: Path) -> None:
-        settings = read_index_settings(places.environ)
+        settings = read_settings(places.environ)
         archive = fetch_sdist(
             embedded.project, embedded.version, embedded.sha256, places.cache, settings, progress
         )

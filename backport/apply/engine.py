@@ -112,12 +112,12 @@ def _apply(
         known = present.by_patch_id(scratch, delta, history.tip)
         if known:
             return _left_alone(change, tip, tree, known)
-        return Conflict(change, tip, climbed.conflicts, climbed.tree)
+        return Conflict(change, tip, climbed.conflicts, climbed.tree, delta.paths)
     return _committed(scratch, series, delta, tip, climbed, signing)
 
 
 def _left_alone(change: Change, tip: str, tree: str, known: AlreadyIn) -> AppliedChange:
-    return AppliedChange(change, tip, tree, tip, "", already_in=known)
+    return AppliedChange(change, tip, tree, tip, change.subject, already_in=known)
 
 
 def _committed(

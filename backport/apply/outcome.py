@@ -83,12 +83,17 @@ class ConflictFile:
 
 @dataclass(frozen=True)
 class Conflict:
-    """The change at which it stopped. ``tree`` holds conflict markers, where git could make one."""
+    """The change at which it stopped.
+
+    ``tree`` is the parent's with what went in, and with conflict markers where something
+    did not; ``paths`` are all that the change's patch names.
+    """
 
     change: Change
     parent: str
     files: tuple[ConflictFile, ...]
-    tree: str | None = None
+    tree: str
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

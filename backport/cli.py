@@ -1,0 +1,114 @@
+"""The command line: the only place that prints, reads the environment, or exits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from types import FrameType
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from backport import __version__
+from backport.checkout.git import scrub
+from backport.commands import GROUPS
+from backport.commands.frame import Frame, Lazy
+from backport.errors import BackportError, ExitCode
+
+_EPILOG = """
+Exit codes: 0 done, or nothing to do; 1 the tests speak against it; 2 usage or manifest;
+3 conflict, a person has to look; 4 could not find out; 5 publishing refused; 70 a bug in
+this tool; 130 interrupted. Progress goes to standard error, results to standard output.
+"""
+
+
+@click.group(
+    cls=Lazy,
+    groups=GROUPS,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Carry a fix to a stable branch: apply it, prove it, make the branch.
+
+    Begin with:  backport show ocata/bug-1783613
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; nothing but this turns errors into output."""
+    scrub(os.environ)
+    signal.signal(signal.SIGTERM, _terminated)
+    frame = Frame.of_process(sys.argv if argv is None else ["backport", *argv])
+    try:
+        done = cli.main(
+            args=list(sys.argv[1:] if argv is None else argv),
+            prog_name="backport",
+            standalone_mode=False,
+            obj=frame,
+        )
+        return int(done) if isinstance(done, int) else ExitCode.DONE
+    except BackportError as error:
+        _complain(frame.errors, error.message, error.hint)
+        return error.exit_code
+    except click.ClickException as error:
+        _complain(frame.errors, error.format_message(), _usage(error))
+        return ExitCode.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        _complain(frame.errors, "interrupted; your checkout is as it was", "")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads the output has seen enough. What is still in the buffer must
+        # not fail once more when Python closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except OSError as error:
+        _complain(frame.errors, f"{error.strerror}: {error.filename or 'no file named'}", "")
+        return ExitCode.CANNOT_TELL
+    except Exception as error:  # a bug: the user gets a line, we get the traceback
+        _complain(frame.errors, f"a bug in this tool: {error!r}", _keep_traceback(frame))
+        return ExitCode.BUG
+
+
+def entry_point() -> None:
+    """Be the command ``backport``."""
+    sys.exit(main())
+
+
+def _terminated(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _usage(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"Type: {context.command_path} --help" if context else ""
+
+
+def _complain(console: Console, message: str, hint: str) -> None:
+    for index, line in enumerate(message.splitlines() or [""]):
+        start = Text("error: ", "bold red") if index == 0 else Text("       ")
+        console.print(start + Text(line), soft_wrap=True)
+    for line in hint.splitlines():
+        console.print(Text("       ") + Text(line, "dim"), soft_wrap=True)
+
+
+def _keep_traceback(frame: Frame) -> str:
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S")
+    log = Path(frame.places.state) / "log" / f"bug-{stamp}-{os.getpid()}.txt"
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(f"backport {__version__}\n{sys.argv}\n\n{traceback.format_exc()}")
+    except OSError as error:
+        return f"and its log could not be written: {error.strerror}"
+    return f"The traceback is in {log}; please send it along with a report."
+
+
+if __name__ == "__main__":
+    entry_point()

@@ -1,0 +1,14 @@
+"""The commands, one module each; imported when they are asked for, so that the rest starts fast."""
+
+#: Command → module.
+GROUPS = {
+    "run": "backport.commands.run",
+    "show": "backport.commands.show",
+    "verify": "backport.commands.verify",
+    "continue": "backport.commands.resolve",
+    "abort": "backport.commands.resolve",
+    "status": "backport.commands.resolve",
+    "test": "backport.commands.test",
+    "env": "backport.commands.env",
+    "schema": "backport.commands.schema",
+}

@@ -1,0 +1,240 @@
+"""``backport run``, as its table of contents: load, locate, apply, verify, publish."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from backport.apply.conflict import Pending, State, pending, pending_files
+from backport.apply.engine import Options, Signing, apply_series
+from backport.apply.outcome import Conflict, Outcome
+from backport.checkout.objects import Signed
+from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
+from backport.progress import Progress, Silent
+from backport.publish.branch import Plan, plan_branch, publish
+from backport.report.document import Action, BranchFacts, CheckoutFacts, EnvironmentFacts
+from backport.request import RunRequest
+from backport.series.manifest import find_series
+from backport.series.model import Series
+from backport.series.save import save_resolution
+from backport.session import Places, Session, open_session
+from backport.verification import Verification, exit_code_of, verify
+from backport.verify.results import Proof
+
+
+@dataclass
+class Findings:
+    """What a run has found out so far, however it ends; the report is made from it."""
+
+    series: Series
+    checkout: CheckoutFacts | None = None
+    outcome: Outcome | None = None
+    diffs: dict[int, bytes] = field(default_factory=dict)
+    proof: Proof | None = None
+    environments: tuple[EnvironmentFacts, ...] = ()
+    tests_skipped: str = ""
+    branch: BranchFacts = field(default_factory=BranchFacts)
+    work_tree: Path | None = None
+    problem: BackportError | None = None
+    exit_code: ExitCode = ExitCode.DONE
+
+    def take(self, verification: Verification) -> None:
+        """Add what the tests said."""
+        self.proof = verification.proof
+        self.environments = verification.environments
+        self.exit_code = exit_code_of(verification.proof)
+
+
+def run(places: Places, request: RunRequest, progress: Progress) -> Findings:
+    """Do the main job: see ``backport run --help``.
+
+    :raises BackportError: it ended before anything was found out
+    """
+    progress.step("load", request.series)
+    series = find_series(request.series, places.patches)
+    progress.step("locate", request.checkout or "the built-in checkout")
+    with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
+        waiting = pending(places.state, session.checkout.common_dir, series.name)
+        if waiting.exists and not request.dry_run:
+            raise ConflictError(
+                f"a conflict of an earlier run of {series.name} on this checkout is pending, "
+                f"at change {waiting.read().change}",
+                "Type one of:  backport status   backport continue   backport abort",
+            )
+        return _go(session, series, request, {}, waiting, progress)
+
+
+def resume(places: Places, waiting: Pending, save: bool, progress: Progress) -> Findings:
+    """Go on after a conflict with what a person has made of it: see ``backport continue --help``.
+
+    The state stays until all is done, so that a resolution whose tests fail can be mended.
+    """
+    state = waiting.read()
+    request = RunRequest.model_validate(state.request)
+    progress.step("load", request.series)
+    series = find_series(request.series, places.patches)
+    progress.step("locate", state.checkout)
+    where = state.checkout if request.checkout else None
+    with open_session(places, series.branch, where, state.base, progress) as session:
+        before = waiting.resolutions()
+        _meet_again(session, series, request, before, state)
+        patch = waiting.resolution(session.scratch)
+        resolutions = {**before, state.change: patch}
+        findings = _go(session, series, request, resolutions, waiting, progress)
+        if save:
+            save_resolution(series, series.changes[state.change - 1], patch)
+        if findings.exit_code is ExitCode.DONE:
+            waiting.forget()
+        return findings
+
+
+def _go(
+    session: Session,
+    series: Series,
+    request: RunRequest,
+    resolutions: dict[int, bytes],
+    waiting: Pending,
+    progress: Progress,
+) -> Findings:
+    findings = Findings(series, checkout_facts(session, request.onto))
+    progress.step("apply", f"{len(series.changes)} changes onto {session.base.name}")
+    outcome = findings.outcome = _apply(session, series, request, resolutions, progress)
+    findings.diffs = {
+        one.change.number: session.scratch.diff(one.parent, one.commit)
+        for one in outcome.applied
+        if not one.already_in
+    }
+    try:
+        if outcome.conflict:
+            _keep(session, series, request, resolutions, outcome.conflict, waiting, findings)
+        elif not outcome.nothing_to_do:
+            _verify_and_publish(session, series, request, outcome, findings, progress)
+    except BackportError as error:
+        findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
+    return findings
+
+
+def _verify_and_publish(
+    session: Session,
+    series: Series,
+    request: RunRequest,
+    outcome: Outcome,
+    findings: Findings,
+    progress: Progress,
+) -> None:
+    branch = request.branch_name or f"backport/{series.name}"
+    # Refused before the tests, which take long, and not after.
+    plan = _plan(session, branch, outcome.tip, request, findings)
+    if request.skip_tests:
+        findings.tests_skipped = "--skip-tests was given"
+    else:
+        progress.step("verify", "the tests on each commit, and on the code before the fix")
+        findings.take(verify(session, series, outcome, request.tests, progress))
+    if findings.exit_code is ExitCode.DONE:
+        progress.step("publish", branch)
+        who = Signed(session.checkout.identities().committer, _date(session))
+        publish(session.checkout, session.scratch, plan, outcome.base, who)
+        findings.branch = branch_facts(plan)
+
+
+def _plan(session: Session, branch: str, tip: str, request: RunRequest, findings: Findings) -> Plan:
+    try:
+        return plan_branch(session.checkout, branch, tip, request.replace, request.dry_run)
+    except RefusedError as error:
+        findings.branch = BranchFacts(name=branch, action=Action.REFUSED, reason=error.message)
+        raise
+
+
+def _apply(
+    session: Session,
+    series: Series,
+    request: RunRequest,
+    resolutions: dict[int, bytes],
+    progress: Progress,
+) -> Outcome:
+    who = session.checkout.identities()
+    signing = Signing(who.author, who.committer, _date(session))
+    options = Options(frozenset(request.accept_moved), resolutions)
+    return apply_series(session.scratch, series, session.base.commit, signing, options, progress)
+
+
+def _date(session: Session) -> str:
+    return session.scratch.commit(session.base.commit).committer.date
+
+
+def _keep(
+    session: Session,
+    series: Series,
+    request: RunRequest,
+    resolutions: dict[int, bytes],
+    conflict: Conflict,
+    waiting: Pending,
+    findings: Findings,
+) -> None:
+    """Keep a conflict for a person; a dry run only tells of it."""
+    findings.exit_code = ExitCode.CONFLICT
+    if request.dry_run:
+        return
+    state = State(
+        checkout=str(session.checkout.folder.resolve()),
+        series=series.name,
+        digest=series_digest(series),
+        base=session.base.commit,
+        base_name=session.base.name,
+        change=conflict.change.number,
+        subject=conflict.change.subject,
+        parent=conflict.parent,
+        files=pending_files(conflict),
+        patch_paths=conflict.paths,
+        tree=conflict.tree,
+        resolved=tuple(resolutions),
+        request=request.model_dump(mode="json"),
+    )
+    waiting.keep(session.scratch, state, resolutions)
+    findings.work_tree = waiting.work_tree
+
+
+def _meet_again(
+    session: Session,
+    series: Series,
+    request: RunRequest,
+    resolutions: dict[int, bytes],
+    state: State,
+) -> None:
+    """Make the objects of the conflict once more, and see that it is the same conflict."""
+    outcome = None
+    if series_digest(series) == state.digest:
+        outcome = _apply(session, series, request, resolutions, Silent())
+    if not outcome or not outcome.conflict or outcome.conflict.tree != state.tree:
+        raise ConflictError(
+            f"the series {series.name} has changed since the conflict",
+            "Your work is in the files of the pending conflict (backport status); "
+            "to begin anew type: backport abort",
+        )
+
+
+def series_digest(series: Series) -> str:
+    """Return a digest of all that decides which commits a series makes."""
+    return hashlib.sha256(
+        repr((series.stable_only, series.bug, series.changes)).encode()
+    ).hexdigest()
+
+
+def checkout_facts(session: Session, onto: str | None) -> CheckoutFacts:
+    """Say where the work is done."""
+    base = session.base
+    return CheckoutFacts(
+        path=str(session.checkout.folder),
+        kind=session.kind,
+        base=base.commit,
+        described=session.checkout.describe(base.commit) or base.name,
+        onto=onto,
+    )
+
+
+def branch_facts(plan: Plan) -> BranchFacts:
+    """Say what became of the branch."""
+    return BranchFacts(
+        name=plan.branch, action=Action(plan.action.value), tip=plan.new, old=plan.old
+    )
