@@ -1,0 +1,151 @@
+"""The end of a run on the terminal: verdict, commits, counts, what to type next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from backport.apply.outcome import Rung
+from backport.report import wording
+from backport.report.document import CellFacts, ChangeFacts, FileFacts, Report, Result
+from backport.report.marks import STYLES, marks, quoted, said
+from backport.report.matrix import Placed
+from backport.report.page import Page
+from backport.report.text import exception_line, plural, seconds
+from backport.report.tracking import nickname
+from backport.verify.results import Guard, Status
+
+_MOST_FILES = 6  # of a change
+_MOST_TESTS = 5  # of a cell
+
+
+def summary(report: Report, console: Console) -> None:
+    """Print how it ended. All text of other people's comes out as it is, never as markup."""
+    page = Page(console)
+    page.gap()
+    page.line(_headline(report, console))
+    if report.problem and report.proof:
+        page.line(said(report.problem.message, console, "bold red"))
+    if report.problem and report.problem.hint:
+        page.line(quoted(report.problem.hint, console, "dim"))
+    for label, rows in _sections(report, console):
+        page.section(label, rows)
+    page.steps(report.next_steps)
+    page.gap()
+
+
+def _headline(report: Report, console: Console) -> Text:
+    style = STYLES[wording.TONES[report.result]]
+    signs = marks(console)
+    sign = {"good": signs.tick, "bad": signs.cross, "warn": signs.caution}.get(
+        wording.TONES[report.result], signs.bullet
+    )
+    return Text.assemble(
+        (f"{sign} {wording.TITLES[report.result]}", f"bold {style}"),
+        "  ",
+        said(report.sentence, console),
+    )
+
+
+def _sections(report: Report, console: Console) -> Iterator[tuple[str, list[Text]]]:
+    yield "commits", [row for change in report.changes for row in _change(change, console)]
+    if report.conflict:
+        yield "conflict", _conflict(report, console)
+    yield "proof", _proof(report, console)
+    yield "hunks", _hunks(report, console)
+    yield "branch", _branch(report, console)
+    yield "report", [said(file, console) for file in report.files[:1]]
+
+
+def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
+    commit = change.already_in.commit if change.already_in else change.commit
+    yield Text.assemble(
+        (wording.short(commit) or "-", "yellow"), "  ", said(change.subject, console)
+    )
+    if change.already_in:
+        yield said(wording.how_applied(change), console, "green")
+        return
+    # What went in exactly where it was written for is as everybody expects; the report has it.
+    files = [f for f in change.files if f.rung is not Rung.EXACT or any(h.offset for h in f.hunks)]
+    for file in files[:_MOST_FILES]:
+        yield _file(file, console)
+    if len(files) > _MOST_FILES:
+        yield Text(f"and {plural(len(files) - _MOST_FILES, 'more file')}", "dim")
+
+
+def _file(file: FileFacts, console: Console) -> Text:
+    way = f"{file.path}: {file.rung.value}, {wording.moves(file)}"
+    return said(way, console, "dim")
+
+
+def _conflict(report: Report, console: Console) -> list[Text]:
+    found = report.conflict
+    if found is None:
+        return []
+    rows = [said(f"change {found.change}: {found.subject}", console)]
+    for file in found.files:
+        rows.append(said(file.path, console, "bold"))
+        rows.extend(said(f"  {reason}", console) for reason in file.reasons)
+    if found.work_tree:
+        rows.append(said(f"to be resolved in {found.work_tree}", console))
+    return rows
+
+
+def _proof(report: Report, console: Console) -> list[Text]:
+    if report.proof is None:
+        silent = report.result is Result.ALREADY_IN or report.problem
+        return [] if silent else [said(wording.why_no_proof(report), console, "yellow")]
+    rows: list[Text] = []
+    for index, cell in enumerate(report.proof.cells):
+        rows.append(_cell(Placed(index, cell), console))
+        if not cell.ok and not wording.must_fail(cell):
+            rows.extend(_failing(cell, console))
+    known = len(report.proof.failing_on_base)
+    if known:
+        rows.append(Text(f"{plural(known, 'test')} failing on the base too, and not blamed", "dim"))
+    return rows
+
+
+def _cell(placed: Placed, console: Console) -> Text:
+    cell = placed.cell
+    took = "kept from before" if cell.reused else seconds(cell.seconds)
+    return Text.assemble(
+        (f"{marks(console).verdict(cell.ok)} ", STYLES[placed.tone]),
+        (f"{cell.label:<9}  ", "bold"),
+        said(wording.cell_sentence(cell), console),
+        (f"  {took}{', cut to the tests of the fix' if cell.cut else ''}", "dim"),
+    )
+
+
+def _failing(cell: CellFacts, console: Console) -> Iterator[Text]:
+    failing = [t for t in cell.tests if not (t.status.passed or t.status is Status.SKIPPED)]
+    for test in failing[:_MOST_TESTS]:
+        because = exception_line(test.detail)
+        yield said(f"  {nickname(test.id)}: {because or test.status.value}", console, "red")
+    if len(failing) > _MOST_TESTS:
+        yield Text(f"  and {plural(len(failing) - _MOST_TESTS, 'more', 'more')}", "red")
+
+
+def _hunks(report: Report, console: Console) -> list[Text]:
+    hunks = report.proof.hunks if report.proof else ()
+    if not hunks:
+        return []
+    guarded, of = wording.guarded(hunks)
+    rows = [said(f"{guarded} of {of} guarded by a test", console, "" if guarded == of else "red")]
+    loose = [hunk for hunk in hunks if hunk.guard in (Guard.UNGUARDED, Guard.CANNOT_TELL)]
+    rows.extend(said(f"{hunk.guard.value}: {hunk.path} {hunk.header}", console) for hunk in loose)
+    return rows
+
+
+def _branch(report: Report, console: Console) -> list[Text]:
+    branch = report.branch
+    if branch.name is None:
+        return []
+    where = f", in {report.checkout.path}" if report.checkout else ""
+    row = Text.assemble(
+        said(branch.name, console, "bold"),
+        said(f"  {wording.branch_words(branch)}{where}", console),
+    )
+    return [row]

@@ -1,0 +1,219 @@
+"""The words that every view uses for the same thing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from backport.errors import ExitCode
+from backport.report.document import (
+    Action,
+    BranchFacts,
+    CellFacts,
+    ChangeFacts,
+    FileFacts,
+    GuardFacts,
+    Report,
+    Result,
+    TestFacts,
+)
+from backport.report.text import joined, one_line, plural
+from backport.verify.results import CellKind, Guard, Status
+
+TITLES: Mapping[Result, str] = {
+    Result.PROVEN: "Proven",
+    Result.UNPROVEN: "Unproven",
+    Result.BROKEN: "Broken",
+    Result.CANNOT_TELL: "Could not tell",
+    Result.CONFLICT: "Conflict",
+    Result.ALREADY_IN: "Already in",
+    Result.NOT_TESTED: "Not tested",
+    Result.REFUSED: "Refused",
+    Result.NOT_DONE: "Not done",
+}
+# What a reader should feel: "good", "bad", "warn" (a person has to look) or "plain".
+TONES: Mapping[Result, str] = {
+    Result.PROVEN: "good",
+    Result.UNPROVEN: "warn",
+    Result.BROKEN: "bad",
+    Result.CANNOT_TELL: "warn",
+    Result.CONFLICT: "warn",
+    Result.ALREADY_IN: "good",
+    Result.NOT_TESTED: "plain",
+    Result.REFUSED: "warn",
+    Result.NOT_DONE: "bad",
+}
+CELL_RULES: Mapping[CellKind, str] = {
+    CellKind.GREEN: "a change's tests on its own code: all must pass",
+    CellKind.RED: "the fix's tests on the code before it: at least one must fail",
+    CellKind.FLIP: "the test that showed the bug, as it was, on the fixed code: it must fail",
+    CellKind.WHOLE: "all targeted tests on the last commit: all must pass",
+    CellKind.BASE: "the same tests on the base: what fails there already is not blamed",
+}
+KIND_TONES: Mapping[CellKind, str] = {
+    CellKind.GREEN: "good",
+    CellKind.RED: "red",
+    CellKind.FLIP: "red",
+    CellKind.WHOLE: "good",
+    CellKind.BASE: "plain",
+}
+GUARD_TONES: Mapping[Guard, str] = {
+    Guard.GUARDED: "good",
+    Guard.UNGUARDED: "bad",
+    Guard.NO_CODE: "plain",
+    Guard.CANNOT_TELL: "warn",
+}
+EXIT_WORDS: Mapping[int, str] = {
+    ExitCode.DONE: "done",
+    ExitCode.NEGATIVE: "the verdict is negative",
+    ExitCode.USAGE: "usage, manifest or policy error",
+    ExitCode.CONFLICT: "conflict: a person has to look",
+    ExitCode.CANNOT_TELL: "could not find out",
+    ExitCode.REFUSED: "publishing refused",
+    ExitCode.BUG: "a bug in this tool",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+_BRANCH_WORDS: Mapping[Action, str] = {
+    Action.CREATED: "created",
+    Action.NOTHING_TO_DO: "there already, with the same commits",
+    Action.REPLACED: "replaced",
+    Action.REFUSED: "refused",
+    Action.DRY_RUN: "not created: a dry run",
+    Action.NONE: "not created",
+}
+_COUNT_WORDS: Mapping[Status, str] = {
+    Status.ERROR: "errors",
+    Status.SETUP_ERROR: "set-up errors",
+    Status.EXPECTED_FAILURE: "expected failures",
+    Status.UNEXPECTED_SUCCESS: "unexpected successes",
+}
+SHORT = 10  # characters of a hash, as git abbreviates in a repository of nova's size
+
+
+def short(commit: str | None) -> str:
+    """Return the first ten characters of a hash."""
+    return (commit or "")[:SHORT]
+
+
+def must_fail(cell: CellFacts) -> bool:
+    """Whether the proof wants tests of this cell to fail."""
+    return cell.kind in (CellKind.RED, CellKind.FLIP)
+
+
+def total(counts: Mapping[Status, int]) -> int:
+    """Return how many tests were run or asked for."""
+    return sum(counts.values())
+
+
+def red(counts: Mapping[Status, int]) -> int:
+    """Return how many tests speak against the code."""
+    return sum(number for status, number in counts.items() if status.red)
+
+
+def counted(statuses: Iterable[Status]) -> dict[Status, int]:
+    """Return how often each status occurs, in the order of :class:`Status`."""
+    found = Counter(statuses)
+    return {status: found[status] for status in Status if found[status]}
+
+
+def count_words(counts: Mapping[Status, int]) -> str:
+    """Return such as ``712 passed, 2 failed``."""
+    words = [
+        f"{number:,} {_COUNT_WORDS.get(status, status.value) if number > 1 else status.value}"
+        for status, number in counts.items()
+    ]
+    return ", ".join(words) or "no test ran"
+
+
+def side(number: int) -> str:
+    """Return what a number of a cell's label stands for: ``the base`` or ``change 2``."""
+    return f"change {number}" if number else "the base"
+
+
+def cell_title(cell: CellFacts) -> str:
+    """Return what was run on what, in words."""
+    whole = cell.kind is CellKind.WHOLE
+    tests = "All targeted tests" if whole else f"Tests of {side(cell.tests_of)}"
+    return f"{tests} on {'the code of ' if cell.code_of else ''}{side(cell.code_of)}"
+
+
+def cell_sentence(cell: CellFacts) -> str:
+    """Return how a cell came out, measured by what the proof wants of it."""
+    if cell.problem:
+        return one_line(cell.problem)
+    if not must_fail(cell):
+        return count_words(cell.counts)
+    failing, all_tests = red(cell.counts), total(cell.counts)
+    if not failing:
+        return f"{'none' if all_tests != 1 else 'not one'} of {all_tests:,} fails, but one must"
+    verb, end = ("fails", "as it must") if failing == 1 else ("fail", "as they must")
+    others = {status: n for status, n in cell.counts.items() if not (status.red or status.passed)}
+    rest = f"; {count_words(others)}" if others else ""
+    end = f", {end}" if cell.ok else ""
+    return f"{failing:,} of {all_tests:,} {verb}{end}{rest}"
+
+
+def splits(test_id: str) -> tuple[str, str]:
+    """Return a test's class and its method; a scenario's parentheses stay with the method."""
+    path, bracket, scenario = one_line(test_id).partition("(")
+    group, _, name = path.rpartition(".")
+    return group, name + bracket + scenario
+
+
+def by_class(tests: Iterable[TestFacts]) -> list[tuple[str, list[str]]]:
+    """Return the tests' methods, in order, grouped by their class."""
+    groups: dict[str, list[str]] = {}
+    for test in tests:
+        group, name = splits(test.id)
+        groups.setdefault(group, []).append(name)
+    return list(groups.items())
+
+
+def moves(file: FileFacts) -> str:
+    """Return how the hunks of a file landed, such as ``2 hunks moved by −1 to +12 lines``."""
+    offsets = [hunk.offset for hunk in file.hunks if hunk.offset]
+    if not offsets:
+        return "where it was written for"
+    ends = dict.fromkeys((min(offsets), max(offsets)))
+    span = " to ".join(f"{'+' if end > 0 else '−'}{abs(end)}" for end in ends)
+    lines = "line" if set(map(abs, offsets)) == {1} else "lines"
+    return f"{plural(len(offsets), 'hunk')} moved by {span} {lines}"
+
+
+def how_applied(change: ChangeFacts) -> str:
+    """Return by which ways a change's files went in: ``2 files exact and 1 file three-way``."""
+    if change.already_in:
+        seen = change.already_in
+        where = f" in {short(seen.commit)}" if seen.commit else ""
+        return f"in already{where}, by its {seen.layer.value}"
+    rungs = Counter(file.rung for file in change.files)
+    words = [f"{plural(number, 'file')} {rung.value}" for rung, number in rungs.items()]
+    moved = sum(1 for file in change.files for hunk in file.hunks if hunk.offset)
+    if moved:
+        words.append(f"{plural(moved, 'hunk')} moved")
+    return joined(words) or "no files"
+
+
+def guarded(hunks: Sequence[GuardFacts]) -> tuple[int, int]:
+    """Return how many of the hunks that change code are guarded by a test, and of how many."""
+    code = [hunk for hunk in hunks if hunk.guard is not Guard.NO_CODE]
+    return sum(hunk.guard is Guard.GUARDED for hunk in code), len(code)
+
+
+def branch_words(branch: BranchFacts) -> str:
+    """Return what became of the branch."""
+    reason = one_line(branch.reason)
+    return _BRANCH_WORDS[branch.action] + (f": {reason}" if reason else "")
+
+
+def why_no_proof(report: Report) -> str:
+    """Return the reason for which there is no matrix."""
+    if report.tests_skipped:
+        return f"The tests did not run: {one_line(report.tests_skipped)}."
+    if report.problem:
+        return "No test ran, for the reason above."
+    if report.result is Result.CONFLICT:
+        return "No test ran: the series is not applied yet."
+    if report.result is Result.ALREADY_IN:
+        return "No test ran: there was nothing to prove."
+    return "No test ran."
