@@ -1,4 +1,4 @@
-"""Every test is hermetic: a HOME of its own, fixed dates, no identity and no settings from outside."""
+"""Every test is hermetic: its own HOME, fixed dates, no identity and no settings from outside."""
 
 from __future__ import annotations
 

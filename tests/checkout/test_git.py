@@ -76,7 +76,7 @@ def test_git_does_not_look_above_the_folder(repo: Repo) -> None:
 
 
 def test_an_unexpected_status_is_an_error_with_git_s_reason(repo: Repo) -> None:
-    with pytest.raises(GitFailedError, match="cat-file failed with status 128: .*bad file"):
+    with pytest.raises(GitFailedError, match=r"cat-file failed with status 128: .*bad file"):
         Git(repo.path).run("cat-file", "blob", "0" * 40)
 
 
