@@ -66,6 +66,11 @@ class Pending:
         return (self.folder / _STATE).is_file()
 
     @property
+    def name(self) -> str:
+        """The series' name; also where the state itself is damaged."""
+        return self.folder.name.replace("%2F", "/").replace("%25", "%")
+
+    @property
     def work_tree(self) -> Path:
         """Where the files are that a person edits."""
         return self._work(self.read().change)
