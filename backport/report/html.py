@@ -52,13 +52,14 @@ def _environment() -> jinja2.Environment:
         short=wording.short,
         outcome=outcome_of,
         by_class=wording.by_class,
+        splits=wording.splits,
         cell_title=wording.cell_title,
         cell_sentence=wording.cell_sentence,
         how_applied=wording.how_applied,
         moves=wording.moves,
         branch_words=wording.branch_words,
         why_no_proof=wording.why_no_proof,
-        output=lambda detail, limit: shorten(clean(detail), limit).strip("\n"),
+        output=_output,
         exception_line=exception_line,
     )
     environment.globals.update(
@@ -73,6 +74,11 @@ def _environment() -> jinja2.Environment:
 def _shown(value: object) -> object:
     # Every string that a template prints comes through here, so none can be forgotten.
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _output(detail: str, limit: int) -> str:
+    # Cut first: what is left out need not be read.
+    return clean(shorten(detail, limit)).strip("\n")
 
 
 def outcome_of(tests: tuple[TestFacts, ...]) -> list[tuple[Status, list[TestFacts]]]:

@@ -20,9 +20,11 @@ from rich.text import Text
 from backport.report.marks import bar, fitted, line_width, marks, said, spread
 from backport.report.text import plural, seconds
 from backport.report.tracking import CellProgress, Tracker, nickname, time_left
+from backport.report.wording import splits
 
 _REDRAWS = 10  # a second
-_NARROW = 60  # columns; below, the bar gives way
+_NARROW = 60  # columns; below, what is not needed gives way
+_NAMES = 13  # columns for the names of steps
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class LiveView:
         self._clock = clock
         self._past = past
         self._signs = marks(console)
+        self._names = _NAMES if console.width >= _NARROW else 0
         self._tracker = Tracker(clock)
         self._step: _Step | None = None
         self._events = RLock()
@@ -173,7 +176,7 @@ class LiveView:
         return Text.assemble(
             (f"{sign} ", style),
             said(step.name, self._console, "bold"),
-            "  " if step.detail else "",
+            " " * max(2, self._names - len(step.name)) if step.detail else "",
             said(step.detail, self._console),
         )
 
@@ -208,10 +211,10 @@ class LiveView:
         if cell.failed:
             head.append(f"  {cell.failed} failed", "red" if unwanted else "dim")
         tail = "" if left is None else f"{seconds(left)} left"
-        yield spread(head, Text(tail, "dim"), width) if len(head) + len(tail) < width else head
+        yield spread(head, Text(tail, "dim"), width)
         for test in cell.latest:
             sign = f"      {self._signs.cross} "
-            words = said(nickname(test), self._console)
+            words = said(nickname(test) if width >= _NARROW else splits(test)[1], self._console)
             yield Text.assemble((sign, "red" if unwanted else "dim"), words)
         more = cell.failed - len(cell.latest)
         if more > 0:

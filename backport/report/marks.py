@@ -86,9 +86,9 @@ def fitted(line: Text, width: int, console: Console) -> Text:
 
 
 def spread(left: Text, right: Text, width: int) -> Text:
-    """Return both on one line, ``right`` at its end where there is room."""
+    """Return both on one line, ``right`` at its end; ``left`` alone where there is no room."""
     gap = width - cell_len(left.plain) - cell_len(right.plain)
-    return Text.assemble(left, " " * gap if gap >= 2 else "  ", right)
+    return Text.assemble(left, " " * gap, right) if gap >= 2 else left
 
 
 def line_width(console: Console) -> int:

@@ -34,28 +34,30 @@ class Page:
 
     def section(self, label: str, rows: Sequence[Text]) -> None:
         """Print rows with a label beside the first; nothing at all where there are none."""
-        if not rows:
-            return
-        self.gap()
-        room = max(8, self._width - _MARGIN - 1)
+        if rows:
+            self.gap()
         for row in rows:
-            for wrapped in row.wrap(self._console, room, overflow="fold"):
-                wrapped.rstrip()
-                self._whole(Text.assemble((f" {label:<{_MARGIN}}", "dim"), wrapped))
-                label = ""
+            self._beside(label, row)
+            label = ""
 
     def steps(self, steps: Iterable[NextStep], label: str = "next") -> None:
         """Print commands; the terminal wraps a long one, so that it is copied as one line."""
         for number, step in enumerate(steps):
             if number == 0:
                 self.gap()
-            margin = f" {label if number == 0 else '':<{_MARGIN}}"
-            self._whole(Text.assemble((margin, "dim"), said(step.why, self._console, "dim")))
+            self._beside("" if number else label, said(step.why, self._console, "dim"))
             if len(step.command) > _LONG_COMMAND:
                 command = Text("the command is in the report", "dim")
             else:
                 command = said(step.command, self._console, "cyan")
             self._whole(Text.assemble(" " * (_MARGIN + 1 if self._width >= 60 else 1), command))
+
+    def _beside(self, label: str, row: Text) -> None:
+        for wrapped in row.wrap(self._console, max(8, self._width - _MARGIN - 1), overflow="fold"):
+            wrapped.rstrip()
+            if wrapped.plain:  # a long word after an indent leaves an empty line behind
+                self._whole(Text.assemble((f" {label:<{_MARGIN}}", "dim"), wrapped))
+                label = ""
 
     def _whole(self, line: Text) -> None:
         self._console.print(line, soft_wrap=True, highlight=False)

@@ -19,6 +19,8 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]"
 # "Trojan Source" (CVE-2021-42574): these make a line read otherwise than it is.
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_TRACEBACK = 30_000  # characters at the end of a test's output, where its traceback is
+_EXCEPTION = 300  # characters of the line that names the exception
 _BYTES_AS_SURROGATES = range(0xDC80, 0xDD00)  # PEP 383
 
 
@@ -103,11 +105,14 @@ def exception_line(detail: str) -> str:
 
     It is the first line after the last traceback's header that is not indented deeper.
     """
-    before, header, after = clean(detail).rpartition("Traceback (most recent call last):")
+    before, header, after = clean(detail[-_TRACEBACK:]).rpartition(
+        "Traceback (most recent call last):"
+    )
     if not header:
         return ""
     indent = len(before) - len(before.rstrip(" "))
     for line in after.split("\n")[1:]:
         if line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
-            return line.strip()
+            line = line.strip()
+            return line if len(line) <= _EXCEPTION else f"{line[:_EXCEPTION]}…"
     return ""

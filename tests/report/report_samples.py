@@ -368,7 +368,11 @@ def proof() -> Proof:
 def checkout() -> CheckoutFacts:
     """A clone of the user's."""
     return CheckoutFacts(
-        path="/home/ana/src/nova", kind="clone", base=BASE, described="15.1.3-5-g77ece76a70", onto=None
+        path="/home/ana/src/nova",
+        kind="clone",
+        base=BASE,
+        described="15.1.3-5-g77ece76a70",
+        onto=None,
     )
 
 
