@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gitrepo import Repo, make_repo
+from project import Project, make_project
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,12 @@ def hermetic(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Iterator[Repo]:
+def repo(tmp_path: Path) -> Repo:
     """Give an empty repository with an identity of its own."""
     return make_repo(tmp_path / "checkout")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Give a small project with a checkout."""
+    return make_project(tmp_path)

@@ -55,6 +55,16 @@ class Repo:
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
+    def show(self, rev: str, path: str) -> bytes:
+        """Read a file of a commit."""
+        done = subprocess.run(
+            ["git", "cat-file", "blob", f"{rev}:{path}"],
+            cwd=self.path,
+            capture_output=True,
+            check=True,
+        )
+        return done.stdout
+
     def diff(self, old: str, new: str, *how: str) -> bytes:
         """Return the patch between two commits."""
         done = subprocess.run(

@@ -105,8 +105,8 @@ class Frame:
     def report(self, findings: Findings, folder: Path | None, as_json: bool) -> ExitCode:
         """Write the report, print the summary (or the JSON), and give the exit code back."""
         from backport.report.document import to_json
-        from backport.report.write import report_files, write_reports
         from backport.report.summary import summary
+        from backport.report.files import report_files, write_reports
 
         report = self._report(findings, report_files(folder) if folder else ())
         if folder:

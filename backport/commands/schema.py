@@ -7,7 +7,7 @@ import click
 
 @click.command("schema", short_help="Print the JSON schema of the report.")
 def schema_command() -> None:
-    """Print the JSON Schema of backport-report/1, which --json and report.json keep to.
+    r"""Print the JSON Schema of backport-report/1, which --json and report.json keep to.
 
     \b
     Example:
