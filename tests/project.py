@@ -90,8 +90,6 @@ class Project:
         """Run the command in this process, as it is typed in ``root``."""
         from backport.cli import main  # not for every test that has a project
 
-        from backport.cli import main  # not for every test that has a project
-
         out, err = io.StringIO(), io.StringIO()
         here = Path.cwd()
         os.chdir(self.root)
