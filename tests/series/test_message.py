@@ -1,0 +1,386 @@
+"""Messages: built as the design says, kept as they were, added to as git does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from backport.series.message import (
+    change_ids,
+    full_subject,
+    parse_trailers,
+    provenance,
+    render_message,
+    subject_without_tags,
+)
+from backport.series.model import Branch, Change, Kind, Series
+from plumbing import GitRepo
+
+ID = "Ib65b0c7c5b83c53edf63f23fa522334c6a666ae4"
+SHA, OTHER = "a" * 40, "b" * 40
+BRANCH = Branch(
+    name="ocata",
+    folder=Path("patches/ocata"),
+    project="openstack/nova",
+    branch="stable/ocata",
+    eol_tag=None,
+    release_line="15.1",
+    stable_only_tag="[stable only]",
+    newer_branches=(),
+    tests=None,
+    embedded=None,
+)
+CHANGE = Change(1, Kind.REGRESSION_TEST, "Add functional regression test for bug 1783613", "", ID)
+
+
+def series_of(*changes: Change, stable_only: str | None = "not on master") -> Series:
+    folder = Path("patches/ocata/bug-1783613")
+    return Series(
+        "ocata/bug-1783613", folder, "A title", 1783613, stable_only, BRANCH, changes
+    )
+
+
+def render(stable_only: str | None = "not on master", **values: object) -> str:
+    change = replace(CHANGE, **values)  # type: ignore[arg-type]
+    return render_message(change, series_of(change, stable_only=stable_only))
+
+
+def test_the_regression_test_has_exactly_this_message() -> None:
+    assert render() == (
+        "[stable only] Add functional regression test for bug 1783613\n"
+        "\n"
+        "Related-Bug: #1783613\n"
+        "\n"
+        f"Change-Id: {ID}\n"
+    )
+
+
+def test_the_fix_has_exactly_this_message() -> None:
+    message = render(
+        kind=Kind.FIX,
+        subject="Handle quota usage during create/delete races",
+        description="First.\n\nSecond:\n\n  * one\n",
+    )
+    assert message == (
+        "[stable only] Handle quota usage during create/delete races\n"
+        "\n"
+        "First.\n\nSecond:\n\n  * one\n"
+        "\n"
+        "Closes-Bug: #1783613\n"
+        "\n"
+        f"Change-Id: {ID}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        (Kind.REGRESSION_TEST, "\nRelated-Bug: #1783613\n"),
+        (Kind.FIX, "\nCloses-Bug: #1783613\n"),
+        (Kind.PARTIAL_FIX, "\nPartial-Bug: #1783613\n"),
+        (Kind.OTHER, ""),
+    ],
+)
+def test_the_kind_decides_the_bug_trailer(kind: Kind, line: str) -> None:
+    assert render(kind=kind, subject="S", stable_only=None) == f"S\n{line}\nChange-Id: {ID}\n"
+    assert (f"\n{kind.trailer}: #" in line) == (kind.trailer is not None)
+
+
+def test_trailers_and_provenance_follow_the_change_id_without_a_gap() -> None:
+    message = render(
+        kind=Kind.OTHER,
+        stable_only=None,
+        trailers=(("Co-Authored-By", "J. Doe Jr. <j@example.org>"), ("Depends-On", ID)),
+        provenance=(SHA, OTHER),
+    )
+    assert message.endswith(
+        f"\n\nChange-Id: {ID}\n"
+        "Co-Authored-By: J. Doe Jr. <j@example.org>\n"
+        f"Depends-On: {ID}\n"
+        f"(cherry picked from commit {SHA})\n"
+        f"(cherry picked from commit {OTHER})\n"
+    )
+
+
+def test_conflicts_stand_above_the_change_id() -> None:
+    change = replace(CHANGE, description="Text.")
+    message = render_message(change, series_of(), conflicts=("nova/x.py", "nova/ä y.py", "n\nl"))
+    assert message.endswith(
+        "\n\nText.\n\nRelated-Bug: #1783613\n\n"
+        'Conflicts:\n      nova/x.py\n      nova/ä y.py\n      "n\\nl"\n\n'
+        f"Change-Id: {ID}\n"
+    )
+
+
+def test_what_was_picked_is_the_last_hop() -> None:
+    change = replace(CHANGE, provenance=(SHA,))
+    message = render_message(change, series_of(change), picked=OTHER)
+    assert provenance(message) == [SHA, OTHER]
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        ("Fix x", "[stable only] Fix x"),
+        ("[stable only] Fix x", "[stable only] Fix x"),
+        ("[Stable Only] Fix x", "[Stable Only] Fix x"),
+        ("[stable-only] Fix x", "[stable-only] Fix x"),
+        ("[ocata-only] Fix x", "[ocata-only] Fix x"),
+        ("ocata-only: Fix x", "ocata-only: Fix x"),
+        ("[libvirt] Fix x", "[stable only] [libvirt] Fix x"),
+        ("read-only: Fix x", "[stable only] read-only: Fix x"),
+        ("stable only things", "[stable only] stable only things"),
+    ],
+)
+def test_the_tag_is_put_once(subject: str, expected: str) -> None:
+    change = replace(CHANGE, subject=subject)
+    assert full_subject(change, series_of()) == expected
+    assert full_subject(change, series_of(stable_only=None)) == subject
+    assert subject_without_tags(expected) == subject_without_tags(subject)
+
+
+HOSTILE = [
+    "{{ 7 * 7 }} {% for x in range(10**9) %}{{ x }}{% endfor %}",
+    "{# not a comment #}",
+    "# not a comment",
+    "---\nnot the end",
+    "From a Mon Sep 17 00:00:00 2001",
+    "diff --git a/x b/x\n--- a/x\n+++ b/x",
+    "From: Someone Else <x@example.org>",
+    "<b>&amp;</b>",
+    "trailing blank   \n\n\n\n  indented",
+    "# ------------------------ >8 ------------------------",
+    "\x0c\x85\u2028",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_of_the_user_is_data_to_the_templates(text: str) -> None:
+    message = render(description=text, subject=text.split("\n")[0], kind=Kind.FIX)
+    assert f"\n\n{text}\n\nCloses-Bug: #1783613\n" in message
+    assert message.startswith(f"[stable only] {text.splitlines()[0]}"[:30])
+
+
+ORIGINALS = {
+    "Change-Id last": f"S\n\nBody.\n\nCloses-Bug: #1\nChange-Id: {ID}\n",
+    "Change-Id first": f"S\n\nBody.\n\nChange-Id: {ID}\nCloses-Bug: #1\n",
+    "picked before": f"S\n\nB\n\nChange-Id: {ID}\n(cherry picked from commit {SHA})\n",
+    "picked by hand": f"S\n\nB\n\nChange-Id: {ID}\n(cherry-picked from commit {SHA})\n",
+    "prose at the end": f"S\n\nChange-Id: {ID}\n\nThe end.\n",
+    "subject only": "S\n",
+    "subject like a trailer": "Fix: it\n",
+    "no newline": f"S\n\nChange-Id: {ID}",
+    "conflicts": f"S\n\nConflicts:\n      nova/x.py\n\nNOTE(me): why\n\nChange-Id: {ID}\n",
+    "mixed paragraph": f"S\n\nBody\nConflicts:\n  x\nSigned-off-by: A <a>\nChange-Id: {ID}\n",
+    "folded": f"S\n\nChange-Id: {ID}\nNote: long\n  line\n",
+    "URL at the end": "S\n\nBody\n\nhttp://example.org/: x\n",
+    "hash lines": f"S\n\n# a line\n#another\n\nChange-Id: {ID}\n",
+    "divider": f"S\n\nBody\n---\nmore\n\nChange-Id: {ID}\n",
+    "tags": f"[a][b] S\n\nFrom x\n\nSigned-off-by: J. Doe Jr. <j@example.org>\nChange-Id: {ID}\n",
+    "comment at the end": f"S\n\nChange-Id: {ID}\n# comment\n",
+    "old conflicts block at the end": f"S\n\nChange-Id: {ID}\n\nConflicts:\n\tx\n\ty\n",
+    "one trailer in four": "S\n\na\nb\nc\nSigned-off-by: A <a>\n",
+    "one trailer in five": "S\n\na\nb\nc\nd\nSigned-off-by: A <a>\n",
+    "not ASCII": "S\n\nÄ: x\n",
+    "two subject lines": f"S\nmore\n\nChange-Id: {ID}\n",
+}
+
+
+@pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
+def test_an_original_message_is_kept_byte_for_byte(original: str) -> None:
+    assert render_message(CHANGE, series_of(), original) == original
+    message = render_message(CHANGE, series_of(), original, picked=OTHER)
+    assert message.startswith(original)
+    assert message.endswith(f"\n(cherry picked from commit {OTHER})\n")
+
+
+@pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
+def test_a_pick_is_added_where_git_cherry_pick_adds_it(
+    original: str, picker: Picker
+) -> None:
+    expected = picker.pick(original)
+    assert render_message(CHANGE, series_of(), original, picked=picker.picked) == expected
+
+
+@pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
+def test_conflicts_go_above_the_change_id_and_change_nothing_else(original: str) -> None:
+    message = render_message(CHANGE, series_of(), original, conflicts=("nova/a.py", "b"))
+    section = "Conflicts:\n      nova/a.py\n      b\n"
+    assert message.count(section) == 1
+    before, after = message.split(section)
+    assert (before + after.removeprefix("\n")).rstrip("\n") == original.rstrip("\n")
+    assert before.endswith("\n\n")
+    assert change_ids(message) == change_ids(original)
+    assert change_ids(after) == change_ids(original)
+
+
+def test_a_section_that_says_the_same_already_is_not_doubled() -> None:
+    original = ORIGINALS["conflicts"]
+    assert render_message(CHANGE, series_of(), original, conflicts=("nova/x.py",)) == original
+
+
+@pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
+def test_trailers_are_those_that_git_sees(original: str, plumbing: GitRepo) -> None:
+    assert parse_trailers(original) == git_trailers(plumbing, original)
+
+
+def git_trailers(plumbing: GitRepo, message: str) -> list[tuple[str, str]]:
+    options = ("interpret-trailers", "--parse", "--no-divider")
+    out = plumbing.git(*options, data=message.encode()).decode()
+    pairs = (line.partition(":") for line in out.split("\n")[:-1])
+    return [(token, value.removeprefix(" ")) for token, _, value in pairs]
+
+
+LINES = [
+    "Body text", "Body: text", f"Change-Id: {ID}", "Signed-off-by: A <a@b>", "Closes-Bug : #1",
+    f"(cherry picked from commit {SHA})", "", "", "  ", " folded", "\ttab", "# comment", "#",
+    "Conflicts:", "\tpath", "---", "a:b", ": x", "Two words: x", "http://x", "é: x", "A-1:",
+    "# ------------------------ >8 ------------------------", "\x0b", "\x0c: y",
+]  # fmt: skip
+messages = st.lists(st.sampled_from(LINES), max_size=9).map(
+    lambda lines: "\n".join(["Subject", *lines, ""])
+)
+with_git = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@with_git
+@given(message=messages)
+def test_any_message_has_the_trailers_that_git_sees(message: str, plumbing: GitRepo) -> None:
+    assert parse_trailers(message) == git_trailers(plumbing, message)
+
+
+class Picker:
+    """Has the real ``git cherry-pick -x`` pick a commit with a given message."""
+
+    def __init__(self, repository: GitRepo, folder: Path) -> None:
+        self.repository = repository
+        self.work_tree = ("--git-dir", str(repository.folder), "--work-tree", str(folder))
+        empty = repository.tree({})
+        self.base = repository.commit(empty, b"base\n")
+        self.tree = repository.tree({b"f": ("100644", repository.blob(b"content\n"))})
+        self.picked = ""
+
+    def pick(self, message: str) -> str:
+        """Pick, and return the new commit's message."""
+        git = self.repository.git
+        self.picked = self.repository.commit(self.tree, message.encode(), self.base)
+        git(*self.work_tree, "checkout", "-q", "-f", "--detach", self.base)
+        git(*self.work_tree, "cherry-pick", "-x", self.picked)
+        return git("cat-file", "commit", "HEAD").partition(b"\n\n")[2].decode()
+
+
+@pytest.fixture(scope="session")
+def picker(tmp_path_factory: pytest.TempPathFactory) -> Picker:
+    repository = GitRepo(tmp_path_factory.mktemp("picker"))
+    return Picker(repository, tmp_path_factory.mktemp("work-tree"))
+
+
+@settings(parent=with_git, max_examples=60)
+@given(message=messages)
+def test_any_pick_is_added_where_git_adds_it(message: str, picker: Picker) -> None:
+    expected = picker.pick(message)
+    stripped = picker.repository.git("stripspace", data=message.encode()).decode()
+    # With -x, git cleans up blanks, which we do not; it also loses the place for the line
+    # where blank lines follow the trailers.
+    assume(stripped == message)
+    assert render_message(CHANGE, series_of(), message, picked=picker.picked) == expected
+
+
+hex40 = st.text("0123456789abcdef", min_size=40, max_size=40)
+word = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12
+)
+line = st.lists(word, min_size=1, max_size=5).map(" ".join)
+
+
+@given(
+    subject=line.filter(lambda text: not text.startswith("[") and "-only:" not in text.lower()),
+    description=st.lists(line, max_size=5).map("\n\n".join),
+    change_id=hex40.map("I{}".format),
+    trailers=st.lists(st.tuples(st.sampled_from(["Co-Authored-By", "Depends-On"]), line)),
+    commits=st.lists(hex40, max_size=3),
+    kind=st.sampled_from(Kind),
+)
+def test_what_was_rendered_is_read_back(
+    subject: str,
+    description: str,
+    change_id: str,
+    trailers: list[tuple[str, str]],
+    commits: list[str],
+    kind: Kind,
+) -> None:
+    change = replace(
+        CHANGE,
+        kind=kind,
+        subject=subject,
+        description=description,
+        change_id=change_id,
+        trailers=tuple(trailers),
+        provenance=tuple(commits),
+    )
+    message = render_message(change, series_of(change))
+    assert subject_without_tags(message) == subject
+    assert change_ids(message) == (change_id,)
+    assert provenance(message) == commits
+    assert parse_trailers(message) == [("Change-Id", change_id), *trailers]
+    assert message.endswith("\n")
+    assert not message.endswith("\n\n")
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (f"S\n\nChange-Id: {ID}\n", (ID,)),
+        (f"S\n\nChange-Id: {ID}\n\nThe end.\n", (ID,)),
+        (f"S\n\nChange-Id: I{SHA}\n\nChange-Id: {ID}\n", (ID,)),
+        (f"S\n\nChange-Id: I{SHA}\nChange-Id: {ID}\n", ("I" + SHA, ID)),
+        (f"S\r\n\r\nChange-Id: {ID}\r\n", (ID,)),
+        (f"S\n\n  Change-Id: {ID}\n", ()),
+        (f"S\n\nchange {ID}\n", ()),
+        ("S\n\nChange-Id: Ib65b0c7\n", ()),
+    ],
+)
+def test_change_ids_are_those_that_gerrit_would_take(
+    message: str, expected: tuple[str, ...]
+) -> None:
+    assert change_ids(message) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"(cherry picked from commit {SHA})", [SHA]),
+        (f"(cherry-picked from commit {SHA})", [SHA]),
+        (f"(cherry picked from commit {SHA}", [SHA]),
+        (f"  (Cherry picked from commit {SHA})  ", [SHA]),
+        (f"(cherry picked from commit {SHA})\n(cherry picked from commit {OTHER})", [SHA, OTHER]),
+        ("(cherry picked from commit abcdef1)", ["abcdef1"]),
+        (f"see (cherry picked from commit {SHA})", []),
+        ("(cherry picked from commit nothing)", []),
+    ],
+)
+def test_provenance_tolerates_what_people_typed(text: str, expected: list[str]) -> None:
+    assert provenance(f"S\n\n{text}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("S", "S"),
+        ("\n\nS\nmore\n\nBody", "S more"),
+        ("[stable only] S\n", "S"),
+        ("[Stable-Only] [PATCH 1/2] S\n", "S"),
+        ("pike-only: S", "S"),
+        ("[WIP]", "[WIP]"),
+        ("S [x] y", "S [x] y"),
+        ("", ""),
+    ],
+)
+def test_the_subject_is_told_from_its_tags(message: str, expected: str) -> None:
+    assert subject_without_tags(message) == expected
