@@ -24,22 +24,11 @@ from backport.errors import CannotTellError
 from backport.index import IndexSettings, redact
 from backport.network import BusyError, Session, StoppedError, UnreachableError, refuse_bad_status
 from backport.store import Store
+from backport.wanted import Wanted
 
 _CHUNK = 1 << 16
 _SOURCES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar", ".zip")
 _NETWORK = "The network, a proxy or pip's settings may be the reason: pip config list"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A release, and the SHA-256 checksums of those of its files that will do."""
-
-    name: str
-    version: str
-    sha256: frozenset[str]
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.version}"
 
 
 @dataclass

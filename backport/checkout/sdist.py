@@ -9,6 +9,7 @@ from backport.errors import CannotTellError
 from backport.index import IndexSettings
 from backport.progress import Progress
 from backport.store import Store
+from backport.wanted import Wanted
 from backport.workspace import workspace
 
 
@@ -30,7 +31,7 @@ def fetch_sdist(
     if kept := store.kept(sha256.lower()):
         return kept
     # The library takes a third of a second to import, which a warm run need not pay.
-    from backport.fetch import Fetcher, Wanted
+    from backport.fetch import Fetcher
 
     wanted = Wanted(project, version, frozenset([sha256.lower()]))
     progress.update(f"fetching {wanted}")
