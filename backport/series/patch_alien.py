@@ -30,6 +30,11 @@ _UNREADABLE = (
         "Unpack it first.",
     ),
     Alien(
+        re.compile(rb"\A\s*<(?:!doctype|html|\?xml)", re.I),
+        "is a web page",
+        "Fetch the raw patch instead (gitweb and cgit: 'raw' or 'patch'; GitHub: add .patch).",
+    ),
+    Alien(
         re.compile(rb"\A(?:[^\n]+\n)*?Content-Transfer-Encoding: *(?:quoted|base64)", re.I),
         "is a mail whose text is encoded",
         "Decode it first: git mailinfo MESSAGE PATCH < MAIL.",
@@ -39,11 +44,6 @@ _UNREADABLE = (
 # Looked for where no file of a patch was found.
 _NO_PATCH = (
     Alien(re.compile(rb"\A\s*\Z"), "is empty"),
-    Alien(
-        re.compile(rb"\A\s*<(?:!doctype|html|\?xml)", re.I),
-        "is a web page",
-        "Fetch the raw patch instead (gitweb and cgit: 'raw' or 'patch'; GitHub: add .patch).",
-    ),
     Alien(
         re.compile(rb"\A[A-Za-z0-9+/]{60}[A-Za-z0-9+/=\s]*\Z"),
         "is base64 text",
