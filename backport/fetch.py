@@ -101,9 +101,10 @@ class Fetcher:
         return search
 
     def _look(self, url: str, expand: bool, wanted: Wanted, search: _Search) -> None:
-        place = Link(url)
-        host = place.parsed.netloc
+        host = ""
         try:
+            place = Link(url)
+            host = place.parsed.netloc
             if host in self._dead:
                 raise UnreachableError(self._dead[host])
             if not is_secure_origin(self._session, place):
@@ -111,11 +112,10 @@ class Fetcher:
             # Read to the end here: the pages are asked for as the links are taken.
             for link in collect_links_from_location(self._session, place, expand=expand):
                 _sort_in(link, wanted, search)
-        except BusyError as error:
-            self._dead[host] = str(error)
-            search.problems.append(f"{place.redacted}: {error}")
         except (UnreachableError, OSError, ValueError) as error:
-            search.problems.append(f"{place.redacted}: {error}")
+            if isinstance(error, BusyError):
+                self._dead[host] = str(error)
+            search.problems.append(f"{redact(url)}: {error}")
 
     def _received(self, link: Link, wanted: Wanted, search: _Search) -> Path:
         if file := self._tried(link, wanted, search):
@@ -150,7 +150,9 @@ class Fetcher:
         try:
             return self._session.retrying(attempt)
         except UnreachableError as error:
-            raise CannotTellError(f"cannot fetch {link.redacted}: {error}", _NETWORK) from error
+            raise CannotTellError(
+                f"cannot fetch {redact(link.url_without_fragment)}: {error}", _NETWORK
+            ) from error
 
     def _not_found(self, wanted: Wanted, search: _Search) -> CannotTellError:
         asked = ", ".join(redact(place) for place in (*self.indexes, *self.find_links))

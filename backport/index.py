@@ -14,12 +14,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 from backport.errors import CannotTellError
 from backport.process import Command, run
 
 _SETTING = re.compile(r"^(?P<section>:env:|[\w-]+)\.(?P<key>[\w-]+)=(?P<value>['\"].*)$")
+_SECRET = re.compile(r"(?<=://)[^/?#]*@")
 _TRUE = ("y", "yes", "t", "true", "on", "1")  # pip's strtobool
 _PATIENCE = 60.0  # seconds for `pip config list`, which takes one or two
 
@@ -94,9 +94,7 @@ def parse_settings(listing: str, env: Mapping[str, str], command: str) -> IndexS
 
 def redact(url: str) -> str:
     """Return the URL without its user and password, fit to be shown."""
-    parts = urlsplit(url)
-    _, at, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"****@{host}")) if at else url
+    return _SECRET.sub("****@", url)
 
 
 def _certificates(found: Mapping[str, str], env: Mapping[str, str]) -> Path | None:
