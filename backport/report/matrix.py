@@ -40,7 +40,7 @@ class Placed:
         passed = sum(number for status, number in counts.items() if status.passed)
         others = total(counts) - passed - self.skipped
         if others:
-            return f"{others:,}", f"of {total(counts):,} do not pass"
+            return f"{others:,}", f"of {total(counts):,} not passing"
         return f"{passed:,}", "pass"
 
     @property

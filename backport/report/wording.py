@@ -184,8 +184,8 @@ def how_applied(change: ChangeFacts) -> str:
     """Return by which ways a change's files went in: ``2 files exact and 1 file three-way``."""
     if change.already_in:
         seen = change.already_in
-        where = f" in {short(seen.commit)}" if seen.commit else ""
-        return f"in already{where}, by its {seen.layer.value}"
+        where = f" as {short(seen.commit)}" if seen.commit else ""
+        return f"already in{where}, known by its {seen.layer.value}"
     rungs = Counter(file.rung for file in change.files)
     words = [f"{plural(number, 'file')} {rung.value}" for rung, number in rungs.items()]
     moved = sum(1 for file in change.files for hunk in file.hunks if hunk.offset)

@@ -346,17 +346,13 @@ def hunks() -> tuple[HunkProof, ...]:
     lookup, race = (result.id for result in functional(Status.PASSED))
     units = tuple(result.id for result in unit_fix(Status.PASSED))
     header = "class API(base.Base):"
-    return (
-        HunkProof(
-            2,
-            API,
-            "@@ -62,4 +62,5 @@ from nova.objects import quotas",
-            Guard.GUARDED,
-            (race, *units),
-        ),
-        HunkProof(2, API, f"@@ -1761,8 +1762,8 @@ {header}", Guard.GUARDED, (lookup, units[0])),
-        HunkProof(2, API, f"@@ -1790,4 +1791,7 @@ {header}", Guard.GUARDED, (race,)),
+    without = run("7d3f" * 10, 4.2, functional(Status.FAILED), FUNCTIONAL)
+    found = (
+        ("@@ -62,4 +62,5 @@ from nova.objects import quotas", (race, *units)),
+        (f"@@ -1761,8 +1762,8 @@ {header}", (lookup, units[0])),
+        (f"@@ -1790,4 +1791,7 @@ {header}", (race,)),
     )
+    return tuple(HunkProof(2, API, at, Guard.GUARDED, by, without) for at, by in found)
 
 
 def proof() -> Proof:
@@ -508,7 +504,6 @@ def already_in() -> Report:
         series=series(),
         checkout=checkout(),
         outcome=Outcome(BASE, changes),
-        branch=BranchFacts(action=Action.NOTHING_TO_DO),
     )
 
 

@@ -98,7 +98,7 @@ def test_the_end_of_a_proven_run() -> None:
                 "backport abort",
             ],
         ),
-        ("already-in", [" ✓ Already in  Both", "in already in a5512ba1dd, by its Change-Id"]),
+        ("already-in", [" ✓ Already in  Both", "already in as a5512ba1dd, known by its Change-Id"]),
         ("not-tested", [" · Not tested", "The tests did not run: --skip-tests was given."]),
         ("no-environment", [" ! Could not tell  no working Python 2.7", " Install Python 2.7,"]),
     ],
