@@ -33,7 +33,7 @@ VALUES = {
 }
 UNDER = {
     "errors", "progress", "process", "workspace", "outline", "logical", "resources", "network",
-    "index", "fetch",
+    "index", "fetch", "archive", "store", "wanted",
 }  # fmt: skip
 # Runs inside the branch's Python, in a process of its own.
 WORKER = {"worker.py", "worker_child.py", "worker_tests.py", "worker_result.py"}
