@@ -26,7 +26,7 @@ from backport.logical import (
     same_code,
 )
 
-__all__ = ["Kind", "Outline", "Scope", "heading", "outline", "same_code"]
+__all__ = ["Kind", "Outline", "Scope", "heading", "headings", "outline", "same_code"]
 
 Kind = Literal["class", "function"]
 
@@ -86,7 +86,7 @@ def outline(source: bytes) -> Outline | None:
 
 
 # git 2.39: def_ff() in xdiff/xemit.c, and PATTERNS("python") in userdiff.c.
-_DEFAULT_HEADING = re.compile(rb"[A-Za-z_$]")
+_DEFAULT_HEADING = re.compile(rb"([A-Za-z_$].*)")
 _PYTHON_HEADING = re.compile(rb"[ \t]*((?:class|(?:async[ \t]+)?def)[ \t].*)")
 _HEADING_BYTES = 80  # struct func_line
 
@@ -97,12 +97,18 @@ def heading(source: bytes, line: int, *, python: bool = False) -> str:
     It is the last line before that which begins with a letter, ``_`` or ``$``; with the
     ``python`` driver of gitattributes, the last that begins a class or function.
     """
-    for text in reversed(source.split(b"\n")[: max(line - 1, 0)]):
-        if python and (match := _PYTHON_HEADING.match(text)):
-            return _as_heading(match[1])
-        if not python and _DEFAULT_HEADING.match(text):
-            return _as_heading(text)
-    return ""
+    above = b"\n".join(source.split(b"\n")[: max(line - 1, 0)])
+    found = headings(above, python=python)
+    return found[-1][1] if found else ""
+
+
+def headings(source: bytes, *, python: bool = False) -> tuple[tuple[int, str], ...]:
+    """Return all lines that :func:`heading` chooses from, with their numbers."""
+    pattern = _PYTHON_HEADING if python else _DEFAULT_HEADING
+    lines = enumerate(source.split(b"\n"), start=1)
+    return tuple(
+        (number, _as_heading(match[1])) for number, text in lines if (match := pattern.match(text))
+    )
 
 
 def _as_heading(text: bytes) -> str:
