@@ -9,7 +9,7 @@ from backport.report import wording
 from backport.report.diff import FileDiff, cut, file_diffs
 from backport.report.document import ChangeFacts, Report, TestFacts
 from backport.report.matrix import matrices
-from backport.report.text import clean, exception_line, plural, seconds, shorten, when
+from backport.report.text import clean, exception_line, seconds, shorten, when
 from backport.resources import data_folder
 from backport.verify.results import Status
 
@@ -48,11 +48,11 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(
         seconds=seconds,
         when=when,
-        plural=plural,
         short=wording.short,
         outcome=outcome_of,
         by_class=wording.by_class,
         splits=wording.splits,
+        ended=wording.ended,
         cell_title=wording.cell_title,
         cell_sentence=wording.cell_sentence,
         how_applied=wording.how_applied,

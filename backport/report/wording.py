@@ -87,6 +87,12 @@ _COUNT_WORDS: Mapping[Status, str] = {
     Status.EXPECTED_FAILURE: "expected failures",
     Status.UNEXPECTED_SUCCESS: "unexpected successes",
 }
+_ENDED: Mapping[Status, str] = {
+    Status.ERROR: "ended in an error",
+    Status.SETUP_ERROR: "ended in a set-up error",
+    Status.EXPECTED_FAILURE: "failed as expected",
+    Status.UNEXPECTED_SUCCESS: "passed unexpectedly",
+}
 SHORT = 10  # characters of a hash, as git abbreviates in a repository of nova's size
 
 
@@ -123,6 +129,11 @@ def count_words(counts: Mapping[Status, int]) -> str:
         for status, number in counts.items()
     ]
     return ", ".join(words) or "no test ran"
+
+
+def ended(tests: Sequence[TestFacts], status: Status) -> str:
+    """Return such as ``2 tests failed``; the status is that of all of them."""
+    return f"{plural(len(tests), 'test')} {_ENDED.get(status, status.value)}"
 
 
 def side(number: int) -> str:

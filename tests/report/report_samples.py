@@ -428,7 +428,7 @@ def broken() -> Report:
         for result in fix.run.results[40:42]
     )
     results = (*fix.run.results[:40], *bad, *fix.run.results[42:])
-    reason = "2 of 714 tests do not pass on change 2 (test_delete_in_error_state and one more)."
+    reason = "2 of the 714 targeted tests do not pass on change 2."
     fix = replace(fix, ok=False, reason=reason, run=replace(fix.run, results=results))
     return of_proof(Proof(Verdict.BROKEN, reason, (green, fix, red, flip)))
 

@@ -120,7 +120,7 @@ def test_huge_output_is_cut_but_its_end_stays() -> None:
     ("kind", "result", "part"),
     [
         ("proven", Result.PROVEN, "All 714"),
-        ("broken", Result.BROKEN, "2 of 714"),
+        ("broken", Result.BROKEN, "2 of the 714"),
         ("unproven", Result.UNPROVEN, "No test fails without the fix"),
         ("could-not-tell", Result.CANNOT_TELL, "could not be found out"),
         ("conflict", Result.CONFLICT, "Change 2 does not apply on top of change 1: 2 files need"),

@@ -76,7 +76,7 @@ def test_the_end_of_a_proven_run() -> None:
         (
             "broken",
             [
-                " ✗ Broken  2 of 714 tests do not pass",
+                " ✗ Broken  2 of the 714 targeted tests",
                 "ComputeAPIUnitTestCase.test_",
                 "MismatchError",
             ],
