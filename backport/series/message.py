@@ -21,7 +21,7 @@ from backport.series.trailers import parse_trailers, trailer_lines
 
 __all__ = [
     "Message", "change_ids", "full_subject", "parse_trailers", "provenance", "render_message",
-    "subject_without_tags",
+    "subject_without_tags", "tagged",
 ]  # fmt: skip
 
 # Gerrit's form; its key of a change, with project and branch.
@@ -83,10 +83,13 @@ def render_message(
 
 def full_subject(change: Change, series: Series) -> str:
     """Return the subject with the branch's tag, if the series is stable-only and lacks it."""
-    tag = series.branch.stable_only_tag
-    if series.stable_only is None or not tag or change.subject.lower().startswith(tag.lower()):
-        return change.subject
-    return change.subject if _STABLE_ONLY.match(change.subject) else f"{tag} {change.subject}"
+    return tagged(change.subject, series.branch.stable_only_tag if series.stable_only else "")
+
+
+def tagged(subject: str, tag: str) -> str:
+    """Put a tag in front of a subject, unless it says so already, in whatever spelling."""
+    has_one = _STABLE_ONLY.match(subject) or subject.lower().startswith(tag.lower())
+    return subject if not tag or has_one else f"{tag} {subject}"
 
 
 def change_ids(message: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ class Keepsake:
 
 @dataclass(frozen=True)
 class PythonLock:
-    """One interpreter that the branch's tests run under: its version and its locked dependencies."""
+    """One interpreter that the branch's tests run under, and its locked dependencies."""
 
     version: str  # "2.7"
     requirements: Path
@@ -74,7 +74,7 @@ class TestSettings:
 
 @dataclass(frozen=True)
 class Embedded:
-    """The checkout that is made when none is given: a release, and the data that takes the fix out."""
+    """The checkout made when none is given: a release, and what takes the fix out of it."""
 
     project: str  # on the package index
     version: str
@@ -104,10 +104,12 @@ class Change:
 
     number: int  # from 1, its place in the series
     kind: Kind
-    subject: str  # without the branch's tag
+    subject: str  # without the branch's tag; "" where the picked commit's is not repeated
     description: str
-    change_id: str
-    patch: bytes | None = None  # a git diff, normalised; None where ``commit`` is picked as it is
+    change_id: str  # "" likewise
+    # As backport.series.patch wrote it; None where ``commit`` is picked as it is, or where there is
+    # neither (then ``allow_empty``). Beside ``commit`` it is the resolution of its conflicts.
+    patch: bytes | None = None
     patch_file: Path | None = None
     commit: str | None = None  # on a newer branch, to be picked back
     tests: tuple[str, ...] = ()
@@ -122,7 +124,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Series:
-    """An ordered list of changes for one branch and (usually) one bug: a folder under ``patches/``."""
+    """Changes in order, for one branch and (usually) one bug: a folder under ``patches/``."""
 
     name: str  # "ocata/bug-1783613"
     folder: Path
