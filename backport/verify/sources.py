@@ -48,9 +48,9 @@ _REASONS = (
     ),
     (r"(?:cannot|can't) find -l(\S+)", "a library is missing: {0}"),
     (
-        r"(?:No matching distribution found for|Could not find suitable distribution for "
-        r"Requirement\.parse\('|No local packages or working download links found for )"
-        r"([\w.-]+)",
+        r"(?:No matching distribution found for |Could not find suitable distribution for "
+        r"Requirement\.parse\('|No local packages or working download links found for |"
+        r"'pip',.* 'wheel',.* ')([\w.-]+)[^']*(?:'\]' returned non-zero|'\)|$)",
         "it wants {0} to be built, which the lock does not hold as a wheel",
     ),
 )
