@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backport.series.model import TestSettings
 from backport.verify.cache import digest
+from backport.verify.names import shortest
 from backport.verify.results import Environment
 
 _VERSION = "0.0.1"  # of the project, where neither it nor the branch's data says
@@ -40,12 +41,9 @@ class Surroundings:
         }
         variables = " ".join(f"{name}={value}" for name, value in said.items())
         python = shlex.quote(str(Path(self.variables["VIRTUAL_ENV"]) / "bin" / "python"))
-        start = f"cd \"$(mktemp -d)\" && {prelude}" if prelude else f"cd {shlex.quote(str(tree))}"
-        tests = " ".join(shlex.quote(name) for name in selection)
-        return (
-            f"{start} && mkdir -p .home/tmp && "
-            f"env -i {variables} {python} -m {runner} {tests}"
-        )
+        start = f'cd "$(mktemp -d)" && {prelude}' if prelude else f"cd {shlex.quote(str(tree))}"
+        tests = " ".join(shlex.quote(name) for name in shortest(selection))
+        return f"{start} && mkdir -p .home/tmp && env -i {variables} {python} -m {runner} {tests}"
 
 
 def _quoted(value: str, tree: Path) -> str:
