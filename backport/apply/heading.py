@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from backport.apply.view import View
+from backport.apply.view import View, reworded
 from backport.outline import Outline, Scope, heading
 from backport.series.patch_model import Hunk
 
@@ -27,9 +27,7 @@ def not_under_heading(hunk: Hunk, start: int, home: str, base: View) -> tuple[st
     if not said or said in there:
         return None
     if base.outline is None:
-        # Where nothing has moved, the line may only have been reworded: a version, a date.
-        moved = start != hunk.old_start + (hunk.old_count == 0)
-        return (said, there[0]) if moved else None
+        return None if reworded(said, there[0]) else (said, there[0])
     return _contradicts(hunk, start, home, base.outline)
 
 

@@ -30,6 +30,11 @@ class Piece:
     above: Lines
     below: Lines
 
+    @property
+    def all(self) -> bool:
+        """Whether it is all of the file."""
+        return not self.above and not self.below
+
 
 @dataclass(frozen=True)
 class Landing:
@@ -100,11 +105,13 @@ def _place(
     for place in islice(_candidates(piece, before, after, read), _CANDIDATES):
         here, there = place + len(piece.removed), new + place - old + len(piece.added)
         reach = there + _common(before, here, after, there)
+        context = _context(piece, before, place)
+        # Less than new + same would explain less than that the base has it already; and a
+        # merge takes no change whose neighbours have both changed.
+        if reach < new + same or not (context or piece.all):
+            continue
         distance = abs(place + 1 - piece.edit.old.start - shift)
-        this = (reach, _context(piece, before, place), -distance, place)
-        # Less than new + same would explain less than that the base has it already.
-        if reach >= new + same and (best is None or this > best):
-            best = this
+        best = max(best or (-1, 0, 0, 0), (reach, context, -distance, place))
     return best[3] if best else None
 
 

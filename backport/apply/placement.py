@@ -9,7 +9,7 @@ heading after the patch's ``@@`` tells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from backport.apply.heading import not_under_heading
@@ -69,11 +69,15 @@ def place_hunks(
     by_hunk: list[list[Landing]] = [[] for _ in hunks]
     for landing in filter(None, landed):
         by_hunk[landing.piece.hunk].append(landing)
-    placed = (
+    placed = tuple(
         _placed(hunk, landings, (old, new), origin)
         for hunk, landings in zip(hunks, by_hunk, strict=True)
     )
-    return tuple(placed)
+    if origin and None in landed and any(one.wrong_home for one in placed):
+        # Of two pieces of the same content, the one that is in may have been taken for the other.
+        counted = tuple(_scattered(hunks, pieces, (old, new), origin))
+        return placed if any(one.wrong_home for one in counted) else counted
+    return placed
 
 
 def _placed(
@@ -82,7 +86,7 @@ def _placed(
     if not landings:
         return Placed(hunk, None)
     old, new = target
-    wanted = hunk.old_start + (hunk.old_count == 0)
+    wanted = _wanted(hunk)
     placement = HunkPlacement(wanted, wanted + landings[0].shift, _home(landings, old, new))
     placement = replace(placement, lookalikes=_lookalikes(hunk, placement.landed_line, old))
     if origin:
@@ -161,33 +165,40 @@ def _scattered(
     """
     edits = edits_between(target[0].lines, target[1].lines)
     strays = _strays(_gains(*target), _gains(*origin) if origin else Counter())
+    homes = [_lines_of((p.edit for p in pieces if p.hunk == n), origin) for n in range(len(hunks))]
     content = [
-        {line for piece in pieces if piece.hunk == number for line in piece.removed + piece.added}
-        for number in range(len(hunks))
+        {line for piece in pieces if piece.hunk == n for line in piece.removed + piece.added}
+        for n in range(len(hunks))
     ]
     often = Counter(line for lines in content for line in lines)
     told = any(often[line] == 1 for line in strays)
-    for hunk, lines in zip(hunks, content, strict=True):
+    for hunk, lines, at_home in zip(hunks, content, homes, strict=True):
         doubtful = (line for line in strays if line in lines and (often[line] == 1 or not told))
         wrong = next((strays[line] for line in doubtful), None)
-        touched = [edit for edit in edits if _holds(edit, target, lines)]
-        if not touched:
-            yield Placed(hunk, None, wrong)
-            continue
-        edit, wanted = touched[0], hunk.old_start + (hunk.old_count == 0)
-        view, changed = (target[1], edit.new) if edit.new else (target[0], edit.old)
-        landed = max(edit.old.start - hunk.leading, 1)
-        placement = HunkPlacement(wanted, landed, view.home(changed.start, changed))
-        yield Placed(hunk, placement, wrong)
+        own = [edit for edit in edits if at_home & _lines_of([edit], target)]
+        if not own and (wrong or not origin):
+            own = [e for e in edits if lines & {line for line, _ in _lines_of([e], target)}]
+        yield Placed(hunk, _at(hunk, own[0], *target) if own else None, wrong)
 
 
-def _holds(edit: Edit, target: tuple[View, View], content: Collection[bytes]) -> bool:
-    changed = (
-        view.lines[line - 1]
-        for view, lines in zip(target, (edit.old, edit.new), strict=True)
-        for line in lines
-    )
-    return any(line in content for line in changed)
+def _at(hunk: Hunk, edit: Edit, old: View, new: View) -> HunkPlacement:
+    view, changed = (new, edit.new) if edit.new else (old, edit.old)
+    landed = max(edit.old.start - hunk.leading, 1)
+    return HunkPlacement(_wanted(hunk), landed, view.home(changed.start, changed))
+
+
+def _wanted(hunk: Hunk) -> int:
+    return hunk.old_start + (hunk.old_count == 0)
+
+
+def _lines_of(edits: Iterable[Edit], views: Sequence[View]) -> set[tuple[bytes, str]]:
+    """Return the lines that edits take away or add, each with its home."""
+    return {
+        (view.lines[line - 1], view.home(line, changed))
+        for edit in edits
+        for view, changed in zip(views, (edit.old, edit.new), strict=False)
+        for line in view.telling(changed)
+    }
 
 
 def _gains(before: View, after: View) -> Counter[tuple[bytes, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +16,13 @@ NOTHING = range(0)
 # Of setup.cfg and the like: git's heading would be the line above, which tells nothing.
 _SECTION_LINE = re.compile(rb"\[[ -\\^-~]+\](?=\s*$)")
 _SECTION = re.compile(r"\[")
+_NAME = re.compile(r"(?:async[ \t]+)?(?:class|def)[ \t]+(\w*)")
+_NUMBER = itemgetter(0)
 
 
 @dataclass(frozen=True)
 class View:
-    """One version. Lines count from 1; ``outline`` is None where homes are git's headings."""
+    """One version. Lines count from 1; ``outline`` is None where homes are told by headings."""
 
     source: bytes
     outline: Outline | None
@@ -37,10 +39,8 @@ class View:
         found = headings(self.source, python=self.python)
         if self.python:
             return found
-        lines = enumerate(self.lines, start=1)
-        sections = (
-            (n, match[0].decode()) for n, line in lines if (match := _SECTION_LINE.match(line))
-        )
+        matches = ((n, _SECTION_LINE.match(line)) for n, line in enumerate(self.lines, start=1))
+        sections = ((number, match[0].decode()) for number, match in matches if match)
         return tuple(sorted([*found, *sections]))
 
     def telling(self, changed: range) -> Iterator[int]:
@@ -55,7 +55,7 @@ class View:
         What a patch adds or renames has its home where it was put, and carries it along.
         """
         if self.outline is None:
-            return self._heading(line, changed)
+            return (self._by_indentation if self.python else self._heading)(line, changed)
         for scope in reversed(self.outline.enclosing(line)):
             if scope.def_line not in changed:
                 return scope.name
@@ -95,9 +95,11 @@ class View:
         A heading is but a line: of a C function with one more argument, it is another. It
         counts where the file has the one that belongs too, or the other had this one.
         """
-        if belongs == landed or self.outline is not None:
+        if belongs == landed or self.python:
             return belongs != landed
-        return belongs in self._titles or landed in origin._titles
+        return not reworded(belongs, landed) and (
+            belongs in self._titles or landed in origin._titles
+        )
 
     @cached_property
     def _titles(self) -> frozenset[str]:
@@ -105,13 +107,38 @@ class View:
 
     def _heading(self, line: int, changed: range) -> str:
         """Return the heading that a line is under; one that is a heading is under its section."""
-        at = bisect_right(self.headings, line, key=itemgetter(0))
+        at = bisect_right(self.headings, line, key=_NUMBER)
         if at and (self.headings[at - 1][0] == line or self.headings[at - 1][0] in changed):
             if _SECTION.match(self.headings[at - 1][1]):
                 return ""
             while at and not _SECTION.match(self.headings[at - 1][1]):
                 at -= 1
         return self.headings[at - 1][1] if at else ""
+
+    def _by_indentation(self, line: int, changed: range) -> str:
+        """Name the headers above that are indented less and less: of Python that is broken."""
+        names: list[str] = []
+        margin = self._margin(line)
+        for number, title in self.headings[bisect_left(self.headings, line, key=_NUMBER) :: -1]:
+            match = _NAME.match(title)
+            if match and number < line and self._margin(number) < margin:
+                margin = self._margin(number)
+                if number not in changed or names:
+                    names.append(match[1])
+        return ".".join(reversed(names))
+
+    def _margin(self, line: int) -> int:
+        text = self.lines[line - 1].expandtabs() if line <= len(self.lines) else b""
+        return len(text) - len(text.lstrip())
+
+
+_WORDS = re.compile(r"[\w$. -]*")
+
+
+def reworded(one: str, other: str) -> bool:
+    """Whether two headings begin with the same words: of a function, a version, a setting."""
+    first, second = (_WORDS.match(title) for title in (one, other))
+    return bool(first and second and first[0].strip() and first[0] == second[0])
 
 
 def views(path: str, *sources: bytes) -> list[View]:
