@@ -43,7 +43,7 @@ class Findings:
         """Add what the tests said."""
         self.proof = verification.proof
         self.environments = verification.environments
-        self.exit_code = exit_code_of(verification.proof)
+        self.exit_code = exit_code_of(verification.proof.verdict)
 
 
 def run(places: Places, request: RunRequest, progress: Progress) -> Findings:

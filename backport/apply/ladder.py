@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backport.apply.delta import Delta, Sides
 from backport.apply.homes import check_homes
+from backport.apply.markers import leftover_markers, mark_hunks
 from backport.apply.outcome import ConflictFile, FileOutcome, Rung
 from backport.checkout.objects import Entry, Merge
 from backport.checkout.scratch import Scratch
@@ -48,9 +49,11 @@ def climb(
     exact = _exact(scratch, tree, delta, accept_moved)
     merged = _three_way(scratch, exact, delta, accept_moved) if exact.left else exact
     done = {**exact.done, **merged.done}
-    conflicts = tuple(ConflictFile(path, reasons) for path, reasons in merged.left.items())
     files = tuple(done[file.path] for file in delta.patch.files if file.path in done)
-    return Climbed(merged.tree, files, conflicts)
+    if not merged.left:
+        return Climbed(merged.tree, files, ())
+    conflicts = tuple(ConflictFile(path, reasons) for path, reasons in merged.left.items())
+    return Climbed(_marked(scratch, tree, merged, delta), files, conflicts)
 
 
 def _is_in(scratch: Scratch, tree: str, delta: Delta) -> bool:
@@ -64,11 +67,18 @@ def _is_in(scratch: Scratch, tree: str, delta: Delta) -> bool:
         sides = delta.sides.get(file.path)
         if sides and sides.before != sides.after and _equal(here, file, sides.before):
             return False
+        # git apply only warns where a mode is another than the patch says (2.39.5).
+        if file.new_path and file.new_mode and _mode(here, file.new_path) != file.new_mode:
+            return False
     back = scratch.apply(tree, delta.patch.data, reverse=True)
     if back.tree is None:
         return False
     homes = check_homes(scratch, back.tree, tree, delta, delta.patch.files)
     return not any(checked.wrong for checked in homes.values())
+
+
+def _mode(here: Mapping[str, Entry], path: str) -> str | None:
+    return here[path].mode if path in here else None
 
 
 def _equal(here: Mapping[str, Entry], file: FilePatch, entry: Entry | None) -> bool:
@@ -168,6 +178,19 @@ def _three_way(
             said = merge.conflicts.get(path) or merge.conflicts.get(file.path) or ()
             left[path] = checked.wrong if checked else (*exact.left[file.path], *said)
     return Step(merge.tree, done, left)
+
+
+def _marked(scratch: Scratch, tree: str, merged: Step, delta: Delta) -> str:
+    """Put conflict markers where git has not: a person sees each hunk where it was wanted."""
+    hunks = {file.path: file.hunks for file in delta.patch.files}
+    entries: dict[str, Entry | None] = {}
+    for path in merged.left:
+        entry = scratch.entries(tree, [path]).get(path)
+        now = scratch.file(merged.tree, path) or b""
+        if entry and hunks.get(path) and not leftover_markers(now):
+            data = mark_hunks(scratch.blob(entry.blob), hunks[path])
+            entries[path] = Entry(entry.mode, scratch.write_blob(data))
+    return scratch.update(merged.tree, entries) if entries else merged.tree
 
 
 def _unknown(file: FilePatch) -> str:

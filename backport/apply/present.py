@@ -36,15 +36,11 @@ def read_history(scratch: Scratch, tip: str, deltas: Sequence[Delta]) -> History
     needles += [source for delta in deltas for source in _sources(delta)]
     if not needles:
         return History(tip, (), frozenset())
-    found = scratch.search(tip, needles)
-    reverts = (
-        scratch.search(tip, [f"This reverts commit {commit}" for commit, _ in found])
-        if found
-        else []
-    )
-    gone = [commit for _, message in reverts for commit in _REVERTS.findall(message)]
-    reverted = frozenset(commit for commit, _ in found if commit.startswith(tuple(gone)))
-    return History(tip, tuple(found), reverted)
+    found = scratch.search(tip, [*needles, "This reverts commit"])
+    gone = tuple(commit for _, message in found for commit in _REVERTS.findall(message))
+    reverted = frozenset(commit for commit, _ in found if commit.startswith(gone)) if gone else ()
+    named = [item for item in found if any(needle in item[1] for needle in needles)]
+    return History(tip, tuple(named), frozenset(reverted))
 
 
 def by_name(scratch: Scratch, delta: Delta, history: History) -> AlreadyIn | None:

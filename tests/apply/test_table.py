@@ -7,6 +7,7 @@ the new branch, is checked for every row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -196,43 +197,44 @@ def test_modes_and_links_are_carried_as_data(
     assert tip == wanted
 
 
-LOOKALIKE = """\
-class T0(object):
+METHOD = """\
     def check(self):
-        value = 1
+        one = 1
+        two = 2
+        three = 3
         self.assertEqual(1, value)
-        return value
-
-
-class T1(object):
-    def check(self):
-        value = 1
-        self.assertEqual(1, value)
-        return value
+        four = 4
+        five = 5
+        six = 6
 """
+T0, T1 = (f"class {name}(object):\n{METHOD}\n\n" for name in ("T0", "T1"))
 
 
-def test_a_hunk_never_lands_in_a_look_alike(project: Project) -> None:
+@pytest.mark.parametrize(("blob_is_known", "belongs"), [(True, "T0.check"), (False, "T0")])
+def test_a_hunk_never_lands_in_a_look_alike(
+    project: Project, blob_is_known: bool, belongs: str
+) -> None:
     """`git am` puts T0's hunk into T1, with exit status 0 (git 2.39.5)."""
     repo = project.repo
-    padding = "".join(f"# {n}\n" for n in range(20))
-    before = repo.commit("before", {"t.py": LOOKALIKE})
-    changed = LOOKALIKE.replace("self.assertEqual(1, value)", "self.assertEqual(2, value)", 1)
-    patch = repo.diff(before, repo.commit("after", {"t.py": changed}))
-    # The branch lacks T0; the patch does not name a blob that is there.
+    before = repo.commit("before", {"t.py": "import x\n\n\n" + T0 + T1})
+    changed = T0.replace("assertEqual(1", "assertEqual(2")
+    patch = repo.diff(before, repo.commit("after", {"t.py": "import x\n\n\n" + changed + T1}))
+    # The branch lacks T0.
     repo.git("checkout", "-q", "--orphan", "other")
-    repo.commit("base", {"t.py": padding + LOOKALIKE[LOOKALIKE.index("class T1") :]})
+    repo.commit("base", {"t.py": "import x\n\n\n" + T1})
     repo.git("branch", "-f", "stable/ocata")
     repo.git("checkout", "-q", "stable/ocata")
-    strange = patch.replace(patch.split(b"index ")[1][:40], b"1" * 40)
-    ran = project.apply(project.patch_series(strange))
+    if not blob_is_known:
+        patch = patch.replace(patch.split(b"index ")[1][:40], b"1" * 40)
+    ran = project.apply(project.patch_series(patch))
     assert ran.code == 3
-    assert "belongs in T0.check, landed in T1.check" in ran.out
-    accepted = project.run("abort")
-    assert accepted.code == 0
-    line = padding.count("\n") + 4
-    ran = project.apply("ocata/bug-1", "--accept-moved", f"t.py:{line}")
+    assert f"belongs in {belongs}, landed in T1.check" in ran.out
+    assert project.run("abort").code == 0
+    where = re.search(r"--accept-moved (t\.py:\d+)", ran.out)
+    assert where
+    ran = project.apply("ocata/bug-1", "--accept-moved", where[1])
     assert ran.code == 0, ran.out
+    assert b"assertEqual(2" in project.files()["t.py"]
 
 
 def test_two_runs_make_the_same_commits_and_the_second_has_nothing_to_do(

@@ -1,0 +1,94 @@
+"""Placement for trees: every hunk of a change, in the files as git has them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from backport.apply.delta import Delta, Sides
+from backport.apply.outcome import HunkPlacement
+from backport.apply.placement import Placed, Versions, place_hunks
+from backport.checkout.objects import Entry
+from backport.checkout.scratch import Scratch
+from backport.series.patch_model import FilePatch
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The hunks of a file where they landed, and what is wrong with those that are not at home."""
+
+    hunks: tuple[HunkPlacement, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+
+def check_homes(
+    scratch: Scratch,
+    before: str,
+    after: str,
+    delta: Delta,
+    files: Iterable[FilePatch],
+    accept_moved: Collection[tuple[str, int]] = (),
+    moves: Mapping[str, str] | None = None,
+) -> dict[str, Checked]:
+    """Check the files of a change that went from the tree ``before`` to the tree ``after``.
+
+    :param accept_moved: ``(path, line)`` of hunks that may land in another home
+    :param moves: where the trees have a file under another path than the patch
+    """
+    files, moves = list(files), moves or {}
+    old_names = {file.path: moves.get(file.path, file.old_path or file.path) for file in files}
+    new_names = {file.path: moves.get(file.path, file.path) for file in files}
+    old = scratch.entries(before, set(old_names.values()))
+    new = scratch.entries(after, set(new_names.values()))
+    return {
+        file.path: _check(
+            scratch,
+            file,
+            Sides(old.get(old_names[file.path]), new.get(new_names[file.path])),
+            delta.sides.get(file.path),
+            accept_moved,
+        )
+        for file in files
+    }
+
+
+def _check(
+    scratch: Scratch,
+    file: FilePatch,
+    here: Sides,
+    origin: Sides | None,
+    accept_moved: Collection[tuple[str, int]],
+) -> Checked:
+    if not file.hunks or file.old_path is None or file.new_path is None:
+        return Checked()  # a file that is added or deleted as a whole has one place only
+    target = _versions(scratch, here)
+    source = _versions(scratch, origin) if origin else None
+    if target is None:
+        return Checked()
+    placed = place_hunks(file.path, file.hunks, target, source)
+    wrong = [one for one in placed if one.complaint and not _accepted(file, one, accept_moved)]
+    return Checked(
+        tuple(one.placement for one in placed if one.placement),
+        tuple(f"the hunk {one.hunk.header} {one.complaint}{_way_past(file, one)}" for one in wrong),
+    )
+
+
+def _versions(scratch: Scratch, sides: Sides) -> Versions | None:
+    if sides.before is None or sides.after is None:
+        return None
+    return Versions(_data(scratch, sides.before), _data(scratch, sides.after))
+
+
+def _data(scratch: Scratch, entry: Entry) -> bytes:
+    return scratch.blob(entry.blob)
+
+
+def _accepted(file: FilePatch, placed: Placed, accept_moved: Collection[tuple[str, int]]) -> bool:
+    placement = placed.placement
+    return placement is not None and (file.path, placement.landed_line) in accept_moved
+
+
+def _way_past(file: FilePatch, placed: Placed) -> str:
+    if placed.placement is None:
+        return ""
+    return f" (if that is right: --accept-moved {file.path}:{placed.placement.landed_line})"
