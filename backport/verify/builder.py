@@ -105,7 +105,8 @@ class _Builder:
         own = {canonicalize_name(wanted.name) for wanted in order.packages}
         argv = [sys.executable, "-m", "virtualenv", "--no-download", "--no-periodic-update"]
         argv += ["--python", str(order.interpreter.path), "--activators", ""]
-        argv += ["--app-data", str(order.cache / "virtualenv")]
+        # Not kept: virtualenv does not notice what a killed run or a full disk left half in there.
+        argv += ["--app-data", str(self._scratch / "virtualenv")]
         argv += [f"--no-{seed}" for seed in _SEEDS if seed in own]
         env = {key: value for key, value in order.env.items() if not key.startswith("VIRTUALENV")}
         env |= {"VIRTUALENV_CONFIG_FILE": os.devnull}

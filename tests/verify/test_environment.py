@@ -373,6 +373,7 @@ def test_a_lock_that_is_not_there_or_not_meant_so_is_told(bench: Bench) -> None:
 CHILD = """
 import os, signal, sys
 from pathlib import Path
+from backport.errors import CannotTellError
 from backport.progress import Silent
 from backport.verify.environment import ensure_environment
 from backport.verify.interpreter import find_interpreter
@@ -386,12 +387,19 @@ class Killer(Silent):
     def note(self, text):
         print("NOTE", text, flush=True)
 
+if str({at}).startswith("full"):
+    import resource
+    limit = int(str({at})[4:])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 if {at} == "rename":
     Path.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 env = {env!r}
 python = find_interpreter({version!r}, Path({python!r}), env)
-made = ensure_environment(Path({lock!r}), python, Path({cache!r}), env, Killer())
-print(made.python)
+try:
+    made = ensure_environment(Path({lock!r}), python, Path({cache!r}), env, Killer())
+    print(made.python)
+except CannotTellError as error:
+    print("ERROR", error.message)
 """
 
 
@@ -421,6 +429,17 @@ def test_a_killed_run_leaves_no_environment_and_the_next_one_succeeds(
     assert len(bench.left()) == 1
     assert say(bench.ensure(), "import hello, other; print(hello.VERSION)") == "1.0"
     assert bench.left() == []
+
+
+@pytest.mark.parametrize("room", [100, 600, 100_000])
+def test_a_full_disk_is_told_and_leaves_nothing(bench: Bench, room: int) -> None:
+    large = {"large.py": f"X = {'x' * 200_000!r}\n"}
+    bench.add(make_wheel(bench.root / "made", "large", "1.0", large))
+    said, _ = child(bench, f"full{room}").communicate(timeout=120)
+    assert said.startswith("ERROR ")
+    assert bench.environments() == []
+    assert bench.left() == []
+    assert say(bench.ensure(), "import large; print(len(large.X))") == "200000"
 
 
 @BUILDS
