@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from backport.logical import (
@@ -61,12 +61,22 @@ class Outline:
 
     def enclosing(self, line: int) -> tuple[Scope, ...]:
         """Return the scopes that a line is in, outermost first."""
-        return tuple(scope for scope in self.scopes if scope.first_line <= line <= scope.last_line)
+        return self._around[line] if 0 <= line < len(self._around) else ()
 
     def home(self, line: int) -> str:
         """Return the qualified name of the innermost scope that a line is in; "" is the module."""
         around = self.enclosing(line)
         return around[-1].name if around else ""
+
+    @cached_property
+    def _around(self) -> list[tuple[Scope, ...]]:
+        """For each line the scopes around it; a nested scope comes after the one that it is in."""
+        end = max((scope.last_line for scope in self.scopes), default=0)
+        around: list[tuple[Scope, ...]] = [()] * (end + 1)
+        for scope in self.scopes:
+            chain = (*around[scope.first_line], scope)
+            around[scope.first_line : scope.last_line + 1] = [chain] * len(scope.lines)
+        return around
 
 
 @lru_cache(maxsize=64)  # the rungs of the ladder, and the hunks, ask for the same few again
@@ -133,7 +143,7 @@ def _parse(text: str) -> ast.Module | None:
 def _async_as_name(text: str) -> str:
     # Identifiers are NFKC-normalised after keywords are told apart (PEP 3131): with a
     # full-width "a", it is a name, and in the tree it is the name "async" again.
-    return _ASYNC_AS_NAME.sub("\uff41sync", text)
+    return _ASYNC_AS_NAME.sub("\uff41sync", text) if "async" in text else text
 
 
 _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")  # as they are written
