@@ -21,6 +21,7 @@ from backport.errors import ManifestError, Problem
 
 MAX_BYTES = 1_000_000
 _MAX_DEPTH = 20
+_MAX_VALUES = 20_000  # a series of 100 changes has some 2,000; PyYAML takes 0.1 ms for each
 # Escapes in double quotes can write these; git takes no NUL, and no terminal the rest.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -111,6 +112,7 @@ class _Loader(SafeLoader):
     """Composes nodes, and constructs nothing."""
 
     depth = 0
+    values = 0
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         """Refuse what a manifest has no use for before it can do harm."""
@@ -122,9 +124,12 @@ class _Loader(SafeLoader):
             reason = f"tags such as {event.tag!r} are not taken"
         elif self.depth == _MAX_DEPTH:
             reason = "is nested too deeply"
+        elif self.values == _MAX_VALUES:
+            reason = f"has more than {_MAX_VALUES} values, which no manifest has"
         if reason:
             raise _RefusedError(problem=reason, problem_mark=event.start_mark)
         self.depth += 1
+        self.values += 1
         try:
             return super().compose_node(parent, index)
         finally:

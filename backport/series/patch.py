@@ -30,6 +30,8 @@ __all__ = [
 
 _MAX_BYTES = 64 << 20
 _MAX_LINES = 1_000_000  # all of nova is half of that; as values, a line is some 300 bytes
+_MAX_FILES = 10_000  # nova has some 3,000
+_MAX_FAULTS = 50  # at once; a patch with more is something else
 _INDEX = re.compile(rb"([0-9a-f]{4,64})\.\.([0-9a-f]{4,64})(?: ([0-7]{6}))?$")
 _SIMILARITY = re.compile(rb"(?:\d|[1-9]\d|100)%")
 
@@ -65,13 +67,16 @@ def parse_patch(data: bytes, where: Path, strip: int | None = None) -> Patch:
     if not sections:
         alien = no_patch(data)
         raise fault(where, 0, alien.what, alien.hint)
+    if len(sections) > _MAX_FILES:
+        raise fault(where, 0, f"has more than {_MAX_FILES} files, which no backport has")
     names = file_names(sections, where, strip)
     files = tuple(
         _file(section, name, lines, where) for section, name in zip(sections, names, strict=True)
     )
     faults = [*chain.from_iterable(map(file_faults, files)), *together_faults(files)]
     if faults:
-        raise ManifestError([Problem(where, line, message) for line, message in sorted(faults)])
+        worst = sorted(faults)[:_MAX_FAULTS]
+        raise ManifestError([Problem(where, line, message) for line, message in worst])
     return Patch(render_patch(files), files)
 
 
@@ -204,9 +209,9 @@ def _hunks(section: Section, lines: list[bytes], where: Path) -> Iterator[Hunk]:
             hunk.source_length,
             hunk.target_start,
             hunk.target_length,
-            heading=hunk.section_header.rstrip("\r\n").encode("latin-1").decode(
-                "utf-8", "surrogateescape"
-            ),
+            heading=hunk.section_header.rstrip("\r\n")
+            .encode("latin-1")
+            .decode("utf-8", "surrogateescape"),
             lines=_content((each.line_type or " ", each.value) for each in hunk),
             line=start + 1,
         )

@@ -468,6 +468,7 @@ NO_DOCUMENT = {
     "self": ("&a [*a]\n", "series.yaml:1: anchors (&) and aliases (*)"),
     "deep": ("[" * 10000, "series.yaml:1: is nested too deeply"),
     "deep blocks": ("- " * 10000, "series.yaml:1: is nested too deeply"),
+    "many values": ("- a\n" * 30000, "series.yaml:20000: has more than 20000 values"),
     "two documents": ("a: b\n---\nc: d\n", "series.yaml:2: is not YAML: expected a single doc"),
     "tab": ("a:\n\tb: c\n", "series.yaml:2: is not YAML: while scanning for the next token"),
     "open quote": ('a: "b\n', "series.yaml:2: is not YAML: while scanning a quoted scalar"),

@@ -355,6 +355,7 @@ def test_what_is_refused_says_why_in_one_line(text: str, words: str) -> None:
         (b"PK\x03\x04", "compressed"),
         (b"\0" * 100, "holds no patch"),
         (b"+\n" * 1_000_001, "has more than 1000000 lines"),
+        (b"diff --git a/x b/x\n" * 10_001, "has more than 10000 files"),
     ],
 )
 def test_what_is_no_text_is_refused(data: bytes, words: str) -> None:
