@@ -152,9 +152,7 @@ def _locks(document: Document) -> dict[str, Path | None]:
     return {"": named_file(document, where)} if isinstance(named, str) else {}
 
 
-def _tests(
-    keys: TestsKeys, locks: dict[str, Path | None], document: Document
-) -> TestSettings:
+def _tests(keys: TestsKeys, locks: dict[str, Path | None], document: Document) -> TestSettings:
     if "" in locks and len(keys.python) == 1:
         locks = {keys.python[0]: locks[""]}
     for version in sorted({*keys.python} ^ {*locks}):

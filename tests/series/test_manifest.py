@@ -407,9 +407,7 @@ def test_faults_of_the_branch_are_told_with_their_line(
 ) -> None:
     folder = make(tmp_path, branch=text)
     found = [line for line in faults(folder) if line.startswith("branch.yaml")]
-    assert sorted(found) == sorted(
-        line.replace("FOLDER", str(folder.parent)) for line in expected
-    )
+    assert sorted(found) == sorted(line.replace("FOLDER", str(folder.parent)) for line in expected)
 
 
 def test_faults_of_all_files_come_at_once(folder: Path) -> None:

@@ -39,9 +39,7 @@ CHANGE = Change(1, Kind.REGRESSION_TEST, "Add functional regression test for bug
 
 def series_of(*changes: Change, stable_only: str | None = "not on master") -> Series:
     folder = Path("patches/ocata/bug-1783613")
-    return Series(
-        "ocata/bug-1783613", folder, "A title", 1783613, stable_only, BRANCH, changes
-    )
+    return Series("ocata/bug-1783613", folder, "A title", 1783613, stable_only, BRANCH, changes)
 
 
 def render(stable_only: str | None = "not on master", **values: object) -> str:
@@ -199,9 +197,7 @@ def test_an_original_message_is_kept_byte_for_byte(original: str) -> None:
 
 
 @pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
-def test_a_pick_is_added_where_git_cherry_pick_adds_it(
-    original: str, picker: Picker
-) -> None:
+def test_a_pick_is_added_where_git_cherry_pick_adds_it(original: str, picker: Picker) -> None:
     expected = picker.pick(original)
     assert render_message(CHANGE, series_of(), original, picked=picker.picked) == expected
 
@@ -293,9 +289,7 @@ def test_any_pick_is_added_where_git_adds_it(message: str, picker: Picker) -> No
 
 
 hex40 = st.text("0123456789abcdef", min_size=40, max_size=40)
-word = st.text(
-    st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12
-)
+word = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12)
 line = st.lists(word, min_size=1, max_size=5).map(" ".join)
 
 

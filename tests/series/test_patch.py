@@ -379,9 +379,7 @@ def blob_lines(content: bytes, word: bytes = b"literal", size: int | None = None
     return b"\n".join(lines) + b"\n\n"
 
 
-BINARY = (
-    b"diff --git a/x.png b/x.png\nindex " + b"1" * 40 + b".." + b"2" * 40 + b" 100644\n"
-)
+BINARY = b"diff --git a/x.png b/x.png\nindex " + b"1" * 40 + b".." + b"2" * 40 + b" 100644\n"
 DATA = b"GIT binary patch\n" + blob_lines(b"\0new") + blob_lines(b"\0old")
 
 
