@@ -113,9 +113,7 @@ def run_tests(
     home = Path(tempfile.mkdtemp(prefix="home-", dir=workshop.scratch))
     try:
         points = entry_points_folder(tree.folder, workshop.cache / "entry-points")
-        around = surroundings(
-            workshop.environ, environment, tree.folder, points, home, settings
-        )
+        around = surroundings(workshop.environ, environment, tree.folder, points, home, settings)
         keepsakes = Keepsakes(
             workshop.cache / "keepsakes", settings.keepsakes, tree.files, environment
         )

@@ -78,7 +78,7 @@ class Slot(object):
     def said(self):
         """Return the output of the test, as text, the middle of a long one left out."""
         missing = self._size - len(self._head) - len(self._tail)
-        gap = u"\n[... %d bytes left out ...]\n" % missing if missing else u""
+        gap = "\n[... %d bytes left out ...]\n" % missing if missing else ""
         return worker_result.as_text(self._head) + gap + worker_result.as_text(self._tail)
 
     def lines(self):
@@ -208,9 +208,7 @@ class Hub(object):
                 slot.close()
             orders, results = pipes.become_worker()
             worker_child.settle()
-            worker_child.Worker(
-                self._units, self._keepsakes, self._root, orders, results
-            ).serve()
+            worker_child.Worker(self._units, self._keepsakes, self._root, orders, results).serve()
         except BaseException:
             traceback.print_exc()
         finally:
@@ -237,7 +235,7 @@ class Hub(object):
                     keepsake.put(record["value"])  # for workers to come
         if event == "result":
             slot.listen()
-            record["output"] = u"" if record["status"] == "passed" else slot.said()
+            record["output"] = "" if record["status"] == "passed" else slot.said()
         if event in ("result", "started"):
             slot.forget()
         self._say(event, slot=number, **record)

@@ -2,7 +2,7 @@
 
 Part of :mod:`backport.verify.worker`. What tests may replace is taken before any test is imported.
 """
-# ruff: noqa: UP003, UP004, UP010, UP025, SIM105, S110
+# ruff: noqa: UP004, UP010, SIM105, S110
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import absolute_import
@@ -112,7 +112,8 @@ def _alike(mine, other):
     if isinstance(mine, dict):
         same = isinstance(other, dict) and set(mine) == set(other)
         return same and all(_alike(mine[key], other[key]) for key in mine)
-    kinds = ((type(u""), str), (int, float))
+    text = type(b"".decode("ascii"))  # Python 2 has two kinds of them
+    kinds = ((text, str), (int, float))
     return any(isinstance(mine, kind) and isinstance(other, kind) for kind in kinds)
 
 

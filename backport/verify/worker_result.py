@@ -2,7 +2,7 @@
 
 Part of :mod:`backport.verify.worker`. Nothing here is given type annotations: Python 2 has none.
 """
-# ruff: noqa: UP008, UP010, UP025, UP031
+# ruff: noqa: UP008, UP010, UP031
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import absolute_import
@@ -45,7 +45,7 @@ def shortened(text, limit):
     if len(text) <= limit:
         return text
     half = limit // 2
-    gap = u"\n[... %d characters left out ...]\n" % (len(text) - 2 * half)
+    gap = "\n[... %d characters left out ...]\n" % (len(text) - 2 * half)
     return text[:half] + gap + text[-half:]
 
 
@@ -63,7 +63,7 @@ def in_set_up(trace):
 
 def exception_text(error):
     """Return an exception, as ``sys.exc_info()`` gives it, with its traceback."""
-    return as_text(u"".join(as_text(line) for line in traceback.format_exception(*error)))
+    return as_text("".join(as_text(line) for line in traceback.format_exception(*error)))
 
 
 def details_text(details, limit):
@@ -72,10 +72,10 @@ def details_text(details, limit):
     for name in sorted(details, key=lambda name: (not name.startswith("traceback"), name)):
         data = b"".join(details[name].iter_bytes())
         kind = details[name].content_type
-        said = as_text(data) if kind.type == "text" else u"(%s, %d bytes)" % (kind, len(data))
+        said = as_text(data) if kind.type == "text" else "(%s, %d bytes)" % (kind, len(data))
         if said.strip():
-            parts.append(u"%s:\n%s" % (as_text(name), shortened(said.rstrip(), limit)))
-    return u"\n\n".join(parts)
+            parts.append("%s:\n%s" % (as_text(name), shortened(said.rstrip(), limit)))
+    return "\n\n".join(parts)
 
 
 class Collector(unittest.TestResult):
@@ -116,26 +116,24 @@ class Collector(unittest.TestResult):
     def stopTest(self, test):
         """End a test: report the worst of what it said."""
         self._running = False
-        outcomes = self._outcomes or [("error", u"the test reported nothing")]
+        outcomes = self._outcomes or [("error", "the test reported nothing")]
         status = min((status for status, _ in outcomes), key=STATUSES.index)
         if self._set_up_failed and status in ("error", "failed"):
             status = "set-up error"
-        detail = u"" if status == "passed" else u"\n\n".join(said for _, said in outcomes if said)
+        detail = "" if status == "passed" else "\n\n".join(said for _, said in outcomes if said)
         self.report(test.id(), status, detail, clock() - self._began)
 
     def report(self, test_id, status, detail, seconds=0.0):
         """Hand on a record."""
         self.reported.append(test_id)
-        self._send(
-            {"id": as_text(test_id), "status": status, "seconds": seconds, "detail": detail}
-        )
+        self._send({"id": as_text(test_id), "status": status, "seconds": seconds, "detail": detail})
 
     def _add(self, status, test, error=None, details=None, reason=None):
         if error is not None:
             said = shortened(self._describe(error, test), self._limit)
             self._saw(error)
         else:
-            said = details_text(details, self._limit) if details else as_text(reason or u"")
+            said = details_text(details, self._limit) if details else as_text(reason or "")
         if self._running:
             self._outcomes.append((status, said))
         else:  # unittest's _ErrorHolder: "setUpClass (module.Class)"
@@ -166,7 +164,7 @@ class Collector(unittest.TestResult):
 
     def addExpectedFailure(self, test, err=None, details=None):
         """It failed, and says that it would."""
-        self._outcomes.append(("expected failure", u""))
+        self._outcomes.append(("expected failure", ""))
 
     def addUnexpectedSuccess(self, test, details=None):
         """It passed, and says that it would not."""
@@ -178,4 +176,4 @@ class Collector(unittest.TestResult):
             failed = issubclass(err[0], test.failureException)
             self._add("failed" if failed else "error", test, err)
             status, said = self._outcomes.pop()
-            self._outcomes.append((status, u"%s\n%s" % (as_text(subtest.id()), said)))
+            self._outcomes.append((status, "%s\n%s" % (as_text(subtest.id()), said)))

@@ -3,7 +3,7 @@
 Part of :mod:`backport.verify.worker`. A unit is a list of tests that one process runs in one go:
 one test, or all those of a class or module that share fixtures (``setUpClass``, ``setUpModule``).
 """
-# ruff: noqa: UP010, UP025, UP028, UP031, B904
+# ruff: noqa: UP010, UP028, UP031, B904
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import absolute_import
@@ -95,7 +95,7 @@ def _cases(name, root):
     if plain != name and any(case.id() == name for case in cases):
         cases = [case for case in cases if case.id() == name]
     if not cases:
-        raise CannotLoad("not run", u"there are no tests in %s" % as_text(name))
+        raise CannotLoad("not run", "there are no tests in %s" % as_text(name))
     return cases
 
 
@@ -116,7 +116,7 @@ def _import(name):
         except BaseException:
             raise CannotLoad("set-up error", exception_text(_below(sys.exc_info())))
         return sys.modules[module], parts[cut:]
-    raise CannotLoad("not run", u"there is no module %s" % as_text(parts[0]))
+    raise CannotLoad("not run", "there is no module %s" % as_text(parts[0]))
 
 
 def _below(error):
@@ -129,9 +129,9 @@ def _attribute(module, rest):
     for part in rest:
         if not hasattr(thing, part):
             near = difflib.get_close_matches(part, dir(thing) + _modules(thing), 1)
-            hint = u"; the nearest is %s" % as_text(near[0]) if near else u""
+            hint = "; the nearest is %s" % as_text(near[0]) if near else ""
             raise CannotLoad(
-                "not run", u"there is no %s in %s%s" % (as_text(part), as_text(place), hint)
+                "not run", "there is no %s in %s%s" % (as_text(part), as_text(place), hint)
             )
         thing, place = getattr(thing, part), place + "." + part
     return thing
@@ -147,7 +147,7 @@ def _check(name, thing, rest):
     if rest and not isinstance(thing, type):
         owner = _attribute(_import(name.partition("(")[0])[0], rest[:-1])
     if isinstance(owner, type) and not issubclass(owner, unittest.TestCase):
-        raise CannotLoad("not run", u"%s is no test case" % as_text(owner.__name__))
+        raise CannotLoad("not run", "%s is no test case" % as_text(owner.__name__))
 
 
 def _top(module, root):
@@ -166,7 +166,7 @@ def _failed(case):
         getattr(case, name)()
     except BaseException:
         return {"id": name, "status": "set-up error", "detail": exception_text(sys.exc_info())}
-    return {"id": name, "status": "set-up error", "detail": u"could not be loaded"}
+    return {"id": name, "status": "set-up error", "detail": "could not be loaded"}
 
 
 def _flat(tests):

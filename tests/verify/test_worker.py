@@ -33,9 +33,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "status"), BODIES, ids=[body[:30] for body, _ in BODIES])
-def test_the_body_of_a_test_decides_its_status(
-    project: Project, body: str, status: Status
-) -> None:
+def test_the_body_of_a_test_decides_its_status(project: Project, body: str, status: Status) -> None:
     text = f"import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        {body}\n"
     run = project.run({"tests/test_it.py": "# coding: utf-8\n" + text})
     assert outcomes(run) == {"T.test": status}
