@@ -14,6 +14,7 @@ from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
 from backport.progress import Progress, Silent
 from backport.publish.branch import Plan, plan_branch, publish
 from backport.report.document import Action, BranchFacts, CheckoutFacts, EnvironmentFacts
+from backport.report.text import plural
 from backport.request import RunRequest
 from backport.series.manifest import find_series
 from backport.series.model import Series
@@ -27,7 +28,7 @@ from backport.verify.results import Proof
 class Findings:
     """What a run has found out so far, however it ends; the report is made from it."""
 
-    series: Series
+    series: Series | None = None
     checkout: CheckoutFacts | None = None
     outcome: Outcome | None = None
     diffs: dict[int, bytes] = field(default_factory=dict)
@@ -46,13 +47,14 @@ class Findings:
         self.exit_code = exit_code_of(verification.proof.verdict)
 
 
-def run(places: Places, request: RunRequest, progress: Progress) -> Findings:
+def run(places: Places, request: RunRequest, findings: Findings, progress: Progress) -> None:
     """Do the main job: see ``backport run --help``.
 
-    :raises BackportError: it ended before anything was found out
+    :param findings: is filled in; what was found out before an error is worth a report, too
+    :raises BackportError: what ended it
     """
     progress.step("load", request.series)
-    series = find_series(request.series, places.patches)
+    series = findings.series = find_series(request.series, places.patches)
     progress.step("locate", request.checkout or "the built-in checkout")
     with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
         waiting = pending(places.state, session.checkout.common_dir, series.name)
@@ -62,10 +64,12 @@ def run(places: Places, request: RunRequest, progress: Progress) -> Findings:
                 f"at change {waiting.read().change}",
                 "Type one of:  backport status   backport continue   backport abort",
             )
-        return _go(session, series, request, {}, waiting, progress)
+        _go(session, series, request, {}, waiting, findings, progress)
 
 
-def resume(places: Places, waiting: Pending, save: bool, progress: Progress) -> Findings:
+def resume(
+    places: Places, waiting: Pending, save: bool, findings: Findings, progress: Progress
+) -> None:
     """Go on after a conflict with what a person has made of it: see ``backport continue --help``.
 
     The state stays until all is done, so that a resolution whose tests fail can be mended.
@@ -73,7 +77,7 @@ def resume(places: Places, waiting: Pending, save: bool, progress: Progress) -> 
     state = waiting.read()
     request = RunRequest.model_validate(state.request)
     progress.step("load", request.series)
-    series = find_series(request.series, places.patches)
+    series = findings.series = find_series(request.series, places.patches)
     progress.step("locate", state.checkout)
     where = state.checkout if request.checkout else None
     with open_session(places, series.branch, where, state.base, progress) as session:
@@ -81,12 +85,11 @@ def resume(places: Places, waiting: Pending, save: bool, progress: Progress) -> 
         _meet_again(session, series, request, before, state)
         patch = waiting.resolution(session.scratch)
         resolutions = {**before, state.change: patch}
-        findings = _go(session, series, request, resolutions, waiting, progress)
         if save:
             save_resolution(series, series.changes[state.change - 1], patch)
+        _go(session, series, request, resolutions, waiting, findings, progress)
         if findings.exit_code is ExitCode.DONE:
             waiting.forget()
-        return findings
 
 
 def _go(
@@ -95,24 +98,21 @@ def _go(
     request: RunRequest,
     resolutions: dict[int, bytes],
     waiting: Pending,
+    findings: Findings,
     progress: Progress,
-) -> Findings:
-    findings = Findings(series, checkout_facts(session, request.onto))
-    progress.step("apply", f"{len(series.changes)} changes onto {session.base.name}")
+) -> None:
+    findings.checkout = checkout_facts(session, request.onto)
+    progress.step("apply", f"{plural(len(series.changes), 'change')} onto {session.base.name}")
     outcome = findings.outcome = _apply(session, series, request, resolutions, progress)
     findings.diffs = {
         one.change.number: session.scratch.diff(one.parent, one.commit)
         for one in outcome.applied
         if not one.already_in
     }
-    try:
-        if outcome.conflict:
-            _keep(session, series, request, resolutions, outcome.conflict, waiting, findings)
-        elif not outcome.nothing_to_do:
-            _verify_and_publish(session, series, request, outcome, findings, progress)
-    except BackportError as error:
-        findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
-    return findings
+    if outcome.conflict:
+        _keep(session, series, request, resolutions, outcome.conflict, waiting, findings)
+    elif not outcome.nothing_to_do:
+        _verify_and_publish(session, series, request, outcome, findings, progress)
 
 
 def _verify_and_publish(

@@ -1,14 +1,15 @@
-"""Everything around the proof: the environments, the workshop, the trees; and what the verdict means."""
+"""What a proof needs around it: environments, trees, a place to run tests in, and its tests."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from backport.apply.outcome import Outcome
+from backport.checkout.scratch import Scratch
 from backport.errors import ExitCode, UsageError
 from backport.progress import Progress
 from backport.report.document import EnvironmentFacts
@@ -17,7 +18,13 @@ from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
 from backport.verify.environment import describe, ensure_environment
 from backport.verify.interpreter import find_interpreter
-from backport.verify.results import Environment, Proof, Run, Verdict
+from backport.verify.matrix import Claim, Step
+from backport.verify.proof import ProofOptions, prove, together
+from backport.verify.results import Environment, Proof, Run, Status, Verdict
+from backport.verify.runner import Workshop
+from backport.verify.runs import Ask, Runs
+from backport.verify.tokens import Tokens
+from backport.verify.trees import GitTrees
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,34 @@ def exit_code_of(verdict: Verdict) -> ExitCode:
         Verdict.BROKEN: ExitCode.NEGATIVE,
         Verdict.CANNOT_TELL: ExitCode.CANNOT_TELL,
     }[verdict]
+
+
+def exit_code_of_runs(runs: Sequence[Run]) -> ExitCode:
+    """Return what runs outside of a proof mean: what could not be told weighs more than a no."""
+    unclear = (Status.SETUP_ERROR, Status.TIMED_OUT, Status.CRASHED, Status.NOT_RUN, Status.FLAKY)
+    if all(run.green for run in runs):
+        return ExitCode.DONE
+    told = all(
+        not run.problem and run.results and all(one.status not in unclear for one in run.results)
+        for run in runs
+    )
+    return ExitCode.NEGATIVE if told else ExitCode.CANNOT_TELL
+
+
+def targeted_by(session: Session, branch: Branch) -> tuple[str, ...]:
+    """Return the tests that a commit itself adds or changes.
+
+    :raises UsageError: there are none
+    """
+    commit = session.scratch.commit(session.base.commit)
+    parents = [session.scratch.tree(parent) for parent in commit.parents[:1]]
+    found = tests_changed(session.scratch, test_settings(branch), *parents, commit.tree)
+    if not found:
+        raise UsageError(
+            f"{session.base.name} adds or changes no test",
+            "Name tests: modules, classes, methods or ids.",
+        )
+    return found
 
 
 def test_settings(branch: Branch) -> TestSettings:
@@ -84,5 +119,97 @@ def verify(
     options: TestOptions,
     progress: Progress,
 ) -> Verification:
-    """Prove what was applied."""
-    raise NotImplementedError
+    """Prove what was applied, under each interpreter of the branch.
+
+    :raises UsageError: a named test does not exist
+    :raises CannotTellError: no interpreter, or no environment
+    """
+    settings = test_settings(series.branch)
+    claim = make_claim(session.scratch, settings, outcome)
+    environments = ensure_environments(session.places, series.branch, options, progress)
+    trees = GitTrees(session.scratch, session.checkout.git_dir, _recipes(session, outcome))
+    how = ProofOptions(options.repeat, options.full_red, options.prove_hunks)
+    proofs = []
+    for environment in environments:
+        runs = runs_in(session, environment, settings, options, trees, progress)
+        proofs.append((f"Python {environment.version}", prove(claim, trees, runs, how)))
+    return Verification(together(proofs), tuple(map(environment_facts, environments)))
+
+
+def test_commit(
+    session: Session,
+    branch: Branch,
+    tests: Sequence[str],
+    options: TestOptions,
+    progress: Progress,
+) -> list[Run]:
+    """Run tests on the session's base, in each environment of the branch."""
+    settings = test_settings(branch)
+    tree = session.scratch.tree(session.base.commit)
+    check_tests(session.scratch, tree, tests)
+    trees = GitTrees(session.scratch, session.checkout.git_dir)
+    ask = Ask(f"tests {session.base.name}", tree, tuple(tests))
+    return [
+        runs_in(session, environment, settings, options, trees, progress).make(
+            [ask], options.repeat
+        )[0]
+        for environment in ensure_environments(session.places, branch, options, progress)
+    ]
+
+
+def runs_in(
+    session: Session,
+    environment: Environment,
+    settings: TestSettings,
+    options: TestOptions,
+    trees: GitTrees,
+    progress: Progress,
+) -> Runs:
+    """Set a workshop up for runs in one environment."""
+    jobs = options.jobs or os.cpu_count() or 1
+    scratch = session.folder / f"tests-{environment.key}"
+    scratch.mkdir()
+    workshop = Workshop(scratch, session.places.cache, session.places.environ, jobs, Tokens(jobs))
+    return Runs(trees, environment, settings, workshop, progress, options.fresh, logs_of(session))
+
+
+def logs_of(session: Session) -> Path:
+    """Return the folder for what is kept of a run when it is over."""
+    logs = session.places.state / "log" / session.folder.name
+    logs.mkdir(parents=True, exist_ok=True)
+    return logs
+
+
+def _recipes(session: Session, outcome: Outcome) -> dict[str, str]:
+    """Say how a person makes the trees, which may never get into the checkout: base and patches."""
+    archive = f"git --git-dir={shlex.quote(str(session.checkout.git_dir))} archive"
+    recipe = f"{archive} {outcome.base} | tar -x"
+    recipes = {session.scratch.tree(outcome.base): recipe}
+    for one in outcome.applied:
+        if one.already_in:
+            continue
+        patch = logs_of(session) / f"change-{one.change.number}.patch"
+        patch.write_bytes(session.scratch.diff(one.parent, one.commit))
+        recipe += f" && git apply {shlex.quote(str(patch))}"
+        recipes[one.tree] = recipe
+    return recipes
+
+
+def make_claim(scratch: Scratch, settings: TestSettings, outcome: Outcome) -> Claim:
+    """Say what is to be proven, and by which tests."""
+    steps = []
+    for one in outcome.applied:
+        named = one.change.tests if not one.already_in else ()
+        check_tests(scratch, one.tree, named)
+        changed = tests_changed(scratch, settings, scratch.tree(one.parent), one.tree)
+        steps.append(Step(one.change.number, one.change.kind, one.tree, named, changed))
+    return Claim(scratch.tree(outcome.base), tuple(steps), settings.paths)
+
+
+def check_tests(scratch: Scratch, tree: str, tests: Sequence[str]) -> None:
+    """PROVISIONAL."""
+
+
+def tests_changed(scratch: Scratch, settings: TestSettings, *trees: str) -> tuple[str, ...]:
+    """PROVISIONAL."""
+    return ()

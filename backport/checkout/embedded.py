@@ -39,7 +39,7 @@ def embedded_checkout(
 ) -> Checkout:
     """Open the built-in checkout at ``folder``, and make it first where it is not there.
 
-    :param unpack: fetches the release and unpacks it into an empty folder
+    :param unpack: fetches the release and unpacks it into a new folder
     :raises UsageError: what is at ``folder`` was not made by this recipe
     :raises CannotTellError: the release is not what the rewind expects
     """
@@ -74,7 +74,8 @@ def _make(
     recipe: str,
 ) -> None:
     """Make it beside its final name, and rename it last: half a checkout is never taken for one."""
-    half = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
+    beside = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
+    half = beside / "checkout"
     try:
         unpack(half)
         git = Git(half)
@@ -86,7 +87,7 @@ def _make(
         git.run("read-tree", "--reset", "-u", tip)
         half.rename(folder)
     finally:
-        remove(half)
+        remove(beside)
 
 
 def _settings(recipe: str) -> list[tuple[str, str]]:

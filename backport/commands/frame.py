@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -18,12 +18,13 @@ import platformdirs
 from rich.console import Console
 
 from backport import __version__
-from backport.errors import ExitCode
+from backport.errors import BackportError, ExitCode, UsageError
 from backport.pipeline import Findings
 from backport.progress import Progress
 from backport.report.build import Invocation, build_report
 from backport.report.document import Report
 from backport.resources import data_folder
+from backport.series.model import Series
 from backport.session import Places
 
 
@@ -57,9 +58,10 @@ class Lazy(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], list(self._groups), n=1)
-            if near:
-                error.message += f" Did you mean {near[0]!r}?"
-            raise
+            if not near:
+                raise
+            words = f"{error.message} Did you mean {near[0]!r}?"
+            raise click.UsageError(words, error.ctx) from error
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,16 @@ class Frame:
         """Standard output: results."""
         return Console(highlight=False, emoji=False, markup=False)
 
+    def branch_folder(self, name: str) -> Path:
+        """Return the folder of a branch below ``patches``.
+
+        :raises UsageError: there is none
+        """
+        known = sorted(path.parent.name for path in self.places.patches.glob("*/branch.yaml"))
+        if name not in known:
+            raise UsageError(f"there is no branch {name!r}", f"There are: {', '.join(known)}")
+        return self.places.patches / name
+
     @contextmanager
     def progress(self) -> Iterator[Progress]:
         """Show progress for as long as it lasts."""
@@ -102,27 +114,46 @@ class Frame:
         with progress_view(self.errors, time.monotonic) as view:
             yield view
 
-    def report(self, findings: Findings, folder: Path | None, as_json: bool) -> ExitCode:
-        """Write the report, print the summary (or the JSON), and give the exit code back."""
-        from backport.report.document import to_json
-        from backport.report.summary import summary
-        from backport.report.files import report_files, write_reports
+    def reported(
+        self,
+        work: Callable[[Findings, Progress], None],
+        folder: Path,
+        as_json: bool,
+    ) -> ExitCode:
+        """Do the work with progress shown, then write the report and print what came of it.
 
-        report = self._report(findings, report_files(folder) if folder else ())
-        if folder:
-            write_reports(report, folder)
+        An error that comes after something was found out is part of the report.
+        """
+        findings = Findings()
+        try:
+            with self.progress() as progress:
+                work(findings, progress)
+        except BackportError as error:
+            if findings.series is None or findings.checkout is None:
+                raise
+            findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
+        self._show(findings, findings.series, folder, as_json)
+        return findings.exit_code
+
+    def _show(self, findings: Findings, series: Series | None, folder: Path, as_json: bool) -> None:
+        from backport.report.document import to_json
+        from backport.report.files import report_files, write_reports
+        from backport.report.summary import summary
+
+        assert series is not None
+        report = self._report(findings, series, report_files(folder))
+        write_reports(report, folder)
         if as_json:
             click.echo(to_json(report), nl=False)
         else:
             summary(report, self.output)
-        return findings.exit_code
 
-    def _report(self, findings: Findings, files: Sequence[Path]) -> Report:
+    def _report(self, findings: Findings, series: Series, files: Sequence[Path]) -> Report:
         finished = datetime.now(timezone.utc)
         code = findings.exit_code
         return build_report(
             invocation=Invocation(__version__, self.argv, self.started, finished, code),
-            series=findings.series,
+            series=series,
             checkout=findings.checkout,
             outcome=findings.outcome,
             diffs=findings.diffs,

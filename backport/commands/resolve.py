@@ -28,7 +28,7 @@ _series = click.argument("series", required=False)
 @click.command("status", epilog=_EXAMPLES, short_help="Show a pending conflict.")
 @_series
 @click.pass_obj
-def status_command(frame: Frame, series: str | None) -> None:
+def status_command(frame: Frame, /, series: str | None) -> None:
     """Show each file of a pending conflict, each hunk, both sides, and what to type."""
     waiting = [one for one in all_pending(frame.places.state) if _is(one, series)]
     if not waiting:
@@ -43,7 +43,7 @@ def status_command(frame: Frame, series: str | None) -> None:
 @report_options
 @click.pass_obj
 def continue_command(
-    frame: Frame, series: str | None, save: bool, report_folder: Path, as_json: bool
+    frame: Frame, /, series: str | None, save: bool, report_folder: Path, as_json: bool
 ) -> int:
     """Take the files as they are now for the resolution, and go on with the run.
 
@@ -51,15 +51,17 @@ def continue_command(
     would have without a conflict.
     """
     waiting = _one(frame, series)
-    with frame.progress() as progress:
-        findings = resume(frame.places, waiting, save, progress)
-    return frame.report(findings, report_folder, as_json)
+    return frame.reported(
+        lambda findings, progress: resume(frame.places, waiting, save, findings, progress),
+        report_folder,
+        as_json,
+    )
 
 
 @click.command("abort", epilog=_EXAMPLES, short_help="Give up after a conflict.")
 @_series
 @click.pass_obj
-def abort_command(frame: Frame, series: str | None) -> None:
+def abort_command(frame: Frame, /, series: str | None) -> None:
     """Remove the work tree and the state of a pending conflict. The checkout is as it was."""
     waiting = _one(frame, series)
     waiting.forget()

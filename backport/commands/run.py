@@ -53,6 +53,18 @@ def test_options(command: Decorated) -> Decorated:
             help="Run each test N times, to tell flaky from failing.",
         ),
         click.option(
+            "--jobs", metavar="N", type=click.IntRange(1, 256), help="Test processes side by side."
+        ),
+        click.option("--python", metavar="PATH", help="The branch's Python, such as python2.7."),
+    ):
+        command = option(command)
+    return command
+
+
+def proof_options(command: Decorated) -> Decorated:
+    """Add the options that say how thorough the proof is."""
+    for option in (
+        click.option(
             "--full-red",
             is_flag=True,
             help="Run all targeted tests on the code before the fix, not only those it changes.",
@@ -62,10 +74,6 @@ def test_options(command: Decorated) -> Decorated:
             is_flag=True,
             help="Leave each hunk of the fix out in turn: does a test notice?",
         ),
-        click.option(
-            "--jobs", metavar="N", type=click.IntRange(1, 256), help="Test processes side by side."
-        ),
-        click.option("--python", metavar="PATH", help="The branch's Python, such as python2.7."),
     ):
         command = option(command)
     return command
@@ -89,7 +97,7 @@ def report_options(command: Decorated) -> Decorated:
     return command
 
 
-class Moved(click.ParamType):
+class Moved(click.ParamType[tuple[str, int]]):
     """``FILE:LINE``, the place of a hunk that may land in another home."""
 
     name = "FILE:LINE"
@@ -119,9 +127,10 @@ class Moved(click.ParamType):
     help="Let the hunk that landed there stay, in another class or function than it came from.",
 )
 @test_options
+@proof_options
 @report_options
 @click.pass_obj
-def run_command(frame: Frame, report_folder: Path, as_json: bool, **options: Any) -> int:
+def run_command(frame: Frame, /, report_folder: Path, as_json: bool, **options: Any) -> int:
     """Apply SERIES to a checkout, prove it, and make a branch that can be sent to review.
 
     SERIES is a folder below patches/, such as ocata/bug-1783613, or the path of one. The
@@ -130,6 +139,8 @@ def run_command(frame: Frame, report_folder: Path, as_json: bool, **options: Any
     """
     tests = TestOptions(**{name: options.pop(name) for name in TestOptions.model_fields})
     request = RunRequest(tests=tests, **options)
-    with frame.progress() as progress:
-        findings = run(frame.places, request, progress)
-    return frame.report(findings, report_folder, as_json)
+    return frame.reported(
+        lambda findings, progress: run(frame.places, request, findings, progress),
+        report_folder,
+        as_json,
+    )

@@ -21,7 +21,7 @@ Examples:
 @click.command("show", epilog=_EXAMPLES, short_help="Show a series: its plan and its messages.")
 @click.argument("series", required=False)
 @click.pass_obj
-def show_command(frame: Frame, series: str | None) -> None:
+def show_command(frame: Frame, /, series: str | None) -> None:
     """Show what SERIES would do; without SERIES, list all there are."""
     from backport.report.plan import show_plan
 

@@ -220,7 +220,8 @@ def _proof(proof: Proof) -> ProofFacts:
     )
 
 
-def _run(run: Run) -> RunFacts:
+def run_facts(run: Run) -> RunFacts:
+    """Return what a run is known by."""
     return RunFacts(
         tree=run.tree,
         selection=run.selection,
@@ -236,9 +237,22 @@ def _run(run: Run) -> RunFacts:
     )
 
 
+def test_facts(run: Run) -> tuple[TestFacts, ...]:
+    """Return the tests of a run, their output bounded."""
+    return tuple(
+        TestFacts(
+            id=result.id,
+            status=result.status,
+            seconds=result.seconds,
+            detail=shorten(unicode_only(result.detail), DETAIL_LIMIT),
+        )
+        for result in run.results
+    )
+
+
 def _cell(cell: Cell) -> CellFacts:
     return CellFacts(
-        **dict(_run(cell.run)),
+        **dict(run_facts(cell.run)),
         label=cell.label,
         kind=cell.kind,
         tests_of=cell.tests_of,
@@ -246,15 +260,7 @@ def _cell(cell: Cell) -> CellFacts:
         ok=cell.ok,
         cut=cell.cut,
         reason=cell.reason,
-        tests=tuple(
-            TestFacts(
-                id=result.id,
-                status=result.status,
-                seconds=result.seconds,
-                detail=shorten(unicode_only(result.detail), DETAIL_LIMIT),
-            )
-            for result in cell.run.results
-        ),
+        tests=test_facts(cell.run),
     )
 
 
@@ -266,5 +272,5 @@ def _guard(hunk: HunkProof) -> GuardFacts:
         guard=hunk.guard,
         guarded_by=hunk.guarded_by,
         reason=hunk.reason,
-        run=_run(hunk.run) if hunk.run else None,
+        run=run_facts(hunk.run) if hunk.run else None,
     )

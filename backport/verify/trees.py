@@ -41,13 +41,16 @@ class GitTrees:
     """Trees in a scratch repository. To be used from one thread.
 
     :param repository: the git directory that the recipes read from
+    :param recipes: how trees are made that are in the scratch repository only, by their ids
     """
 
-    def __init__(self, scratch: Scratch, repository: Path) -> None:
+    def __init__(
+        self, scratch: Scratch, repository: Path, recipes: Mapping[str, str] | None = None
+    ) -> None:
         self._scratch = scratch
         self._archive = f"git --git-dir={shlex.quote(str(repository))} archive"
         self._files: dict[str, Mapping[str, Entry]] = {}
-        self._recipes: dict[str, str] = {}
+        self._recipes = dict(recipes or {})
 
     def files(self, tree: str) -> Mapping[str, Entry]:
         """Return all files of a tree, by path."""
@@ -69,8 +72,9 @@ class GitTrees:
         paths = " ".join(shlex.quote(prefix.rstrip("/")) for prefix in prefixes)
         if tree not in (code_tree, tests_tree):
             self._recipes[tree] = (
-                f"{self.recipe(code_tree)} && rm -rf {paths} && "
-                f"{self._archive} {tests_tree} {paths} | tar -x"
+                f"{self.recipe(code_tree)} && rm -rf {paths} && mkdir .other && "
+                f"(cd .other && {self.recipe(tests_tree)}) && "
+                f"tar -C .other -c {paths} | tar -x && rm -rf .other"
             )
         return tree
 
