@@ -25,7 +25,7 @@ from backport.series.patch_write import render_patch
 
 __all__ = [
     "Edit", "FileKind", "FilePatch", "Hunk", "Patch",
-    "parse_patch", "patch_paths", "read_patch", "render_patch",
+    "parse_diff", "parse_patch", "patch_paths", "read_patch", "render_patch",
 ]  # fmt: skip
 
 _MAX_BYTES = 64 << 20
@@ -78,6 +78,14 @@ def parse_patch(data: bytes, where: Path, strip: int | None = None) -> Patch:
         worst = sorted(faults)[:_MAX_FAULTS]
         raise ManifestError([Problem(where, line, message) for line, message in worst])
     return Patch(render_patch(files), files)
+
+
+def parse_diff(data: bytes, where: Path) -> Patch:
+    """Look into what ``git diff`` prints of two trees: nothing, if they are the same.
+
+    :raises ManifestError: for what a backport must not carry; see :func:`parse_patch`
+    """
+    return parse_patch(data, where) if data else Patch(b"", ())
 
 
 def patch_paths(patch: Patch) -> tuple[str, ...]:

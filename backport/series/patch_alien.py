@@ -49,6 +49,11 @@ _NO_PATCH = (
         "is base64 text",
         "Decode it first (Gerrit and gitiles send patches so): base64 --decode.",
     ),
+    Alien(
+        re.compile(rb"^\x1b\[[0-9;]*m(?:diff --|---|@@)", re.M),
+        "has colours in it, as a terminal shows them",
+        "Write the patch with: git diff --no-color --output=FILE.",
+    ),
     Alien(re.compile(rb"^\*\*\* .*\n--- .*\n\*{15}", re.M), "is a context diff", _GIT_DIFF),
     Alien(
         re.compile(rb"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\r?\n(?:[<>] |---)", re.M),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backport.errors import ExitCode, ManifestError
-from backport.series.patch import FileKind, Patch, parse_patch, patch_paths, read_patch
+from backport.series.patch import FileKind, Patch, parse_diff, parse_patch, patch_paths, read_patch
 from backport.series.patch_checks import path_fault
 from backport.series.patch_names import unquote
 from backport.series.patch_write import quote
@@ -143,6 +143,11 @@ def test_a_patch_of_a_crlf_file_keeps_its_crs() -> None:
     assert parse(text).data == text.encode()
 
 
+def test_trees_that_are_the_same_have_no_patch() -> None:
+    assert parse_diff(b"", WHERE) == Patch(b"", ())
+    assert parse_diff(GIT.encode(), WHERE) == parse(GIT)
+
+
 def test_content_survives_byte_for_byte() -> None:
     odd = bytes(byte for byte in range(256) if byte != 10)
     data = GIT.encode().replace(b"-old", b"-" + odd).replace(b"+new", b"+" + odd[::-1])
@@ -252,6 +257,7 @@ REFUSED = {
     "diffstat only": ("From x\nSubject: y\n\n---\n x | 2 +-\n", "holds no patch"),
     "web page": ("<!DOCTYPE html>\n<html><pre>\n" + GIT, "is a web page"),
     "base64": (base64.encodebytes(GIT.encode() * 3).decode(), "is base64 text"),
+    "coloured": ("\x1b[1m" + GIT.replace("\n", "\x1b[m\n\x1b[1m"), "has colours in it"),
     "context diff": ("*** a/x\n--- b/x\n***************\n*** 1 ****\n! x\n", "is a context diff"),
     "normal diff": ("2c2\n< old\n---\n> new\n", "is a normal diff"),
     "ed script": ("2c\nnew\n.\n", "is an ed script"),
