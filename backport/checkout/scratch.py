@@ -187,6 +187,11 @@ class Scratch:
         """List the paths at which two trees differ."""
         return self.git.run("diff-tree", "-r", "-z", "--name-only", old, new).fields
 
+    def commits_between(self, base: str, tip: str) -> list[str]:
+        """List the commits that ``tip`` has and ``base`` has not, the oldest first."""
+        how = ("--reverse", "--topo-order", "--no-merges")
+        return self.git.run("rev-list", *how, tip, f"^{base}", "--").text.split()
+
     def touched(self, commit_id: str) -> list[str]:
         """List the paths that a commit changes, against its first parent."""
         how = ("-r", "-z", "--root", "-m", "--first-parent", "--no-commit-id", "--name-only")
