@@ -12,6 +12,7 @@ from backport.apply.outcome import Conflict, Outcome
 from backport.checkout.objects import Signed
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
 from backport.progress import Progress, Silent
+from backport.publish.branch import Action as PlannedAction
 from backport.publish.branch import Plan, plan_branch, publish
 from backport.report.document import Action, BranchFacts, CheckoutFacts, EnvironmentFacts
 from backport.report.text import plural
@@ -132,7 +133,8 @@ def _verify_and_publish(
         progress.step("verify", "the tests on each commit, and on the code before the fix")
         findings.take(verify(session, series, outcome, request.tests, progress))
     if findings.exit_code is ExitCode.DONE:
-        progress.step("publish", branch)
+        done = plan.action is PlannedAction.NOTHING_TO_DO
+        progress.step("publish", f"{branch}: nothing to do, it is there already" if done else branch)
         who = Signed(session.checkout.identities().committer, _date(session))
         publish(session.checkout, session.scratch, plan, outcome.base, who)
         findings.branch = branch_facts(plan)
