@@ -6,11 +6,13 @@ import json
 import os
 import shlex
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 
 from packaging.utils import canonicalize_name
 
@@ -56,16 +58,36 @@ def build(order: Order, scratch: Path) -> Path:
 
 @contextmanager
 def _fetching(fetcher: Fetcher, order: Order) -> Iterator[Iterator[tuple[Wanted, Path]]]:
-    """Fetch all packages side by side, and give them as they come in."""
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        tags = order.interpreter.tags
-        futures = {pool.submit(fetcher.fetch, one, tags): one for one in order.packages}
-        try:
-            yield ((futures[future], future.result()) for future in as_completed(futures))
-        finally:
-            # Or the pool would first fetch all that is left, also after Ctrl-C.
-            fetcher.stop()
-            pool.shutdown(wait=False, cancel_futures=True)
+    """Fetch all packages side by side, and give them as they come in.
+
+    The threads are daemons, and no ThreadPoolExecutor's: Python would wait for those at its end,
+    and so after Ctrl-C for as long as a server keeps silent.
+    """
+    waiting = deque(order.packages)
+    results: SimpleQueue[tuple[Wanted, Path | Exception]] = SimpleQueue()
+
+    def work() -> None:
+        with suppress(IndexError):
+            while one := waiting.popleft():
+                try:
+                    results.put((one, fetcher.fetch(one, order.interpreter.tags)))
+                except Exception as error:  # whatever it is, the main thread raises it
+                    results.put((one, error))
+
+    def arriving() -> Iterator[tuple[Wanted, Path]]:
+        for _ in order.packages:
+            wanted, result = results.get()
+            if isinstance(result, Exception):
+                raise result
+            yield wanted, result
+
+    for _ in range(min(_AT_ONCE, len(waiting))):
+        Thread(target=work, daemon=True).start()
+    try:
+        yield arriving()
+    finally:
+        waiting.clear()
+        fetcher.stop()
 
 
 class _Builder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -465,6 +466,20 @@ def test_an_interrupted_run_ends_its_builds_and_leaves_nothing(bench: Bench) -> 
     assert interrupted.wait(60) != 0
     with pytest.raises(ProcessLookupError):
         os.kill(int((bench.root / "pid").read_text()), 0)
+    assert bench.environments() == []
+    assert bench.left() == []
+
+
+def test_an_interrupted_run_does_not_wait_for_a_silent_server(bench: Bench) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        bench.env["PIP_INDEX_URL"] = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        bench.env["PIP_TIMEOUT"] = "600"
+        interrupted = child(bench)
+        silent.settimeout(60)
+        with silent.accept()[0]:
+            wait_for(lambda: any((bench.cache / "building").glob("run-*/environment/bin/python")))
+            interrupted.send_signal(signal.SIGINT)
+            assert interrupted.wait(60) != 0
     assert bench.environments() == []
     assert bench.left() == []
 
