@@ -16,13 +16,16 @@ from backport.report.document import EnvironmentFacts
 from backport.request import TestOptions
 from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
+from backport.verify.classes import Sources
 from backport.verify.environment import describe, ensure_environment
 from backport.verify.interpreter import find_interpreter
 from backport.verify.matrix import Claim, Step
+from backport.verify.named import check_named
 from backport.verify.proof import ProofOptions, prove, together
 from backport.verify.results import Environment, Proof, Run, Status, Verdict
 from backport.verify.runner import Workshop
 from backport.verify.runs import Ask, Runs
+from backport.verify.selection import ChangedFile, changed_tests
 from backport.verify.tokens import Tokens
 from backport.verify.trees import GitTrees
 
@@ -63,8 +66,9 @@ def targeted_by(session: Session, branch: Branch) -> tuple[str, ...]:
     :raises UsageError: there are none
     """
     commit = session.scratch.commit(session.base.commit)
-    parents = [session.scratch.tree(parent) for parent in commit.parents[:1]]
-    found = tests_changed(session.scratch, test_settings(branch), *parents, commit.tree)
+    parents = commit.parents or (commit.id,)
+    before = session.scratch.tree(parents[0])
+    found = tests_changed(session.scratch, test_settings(branch), before, commit.tree)
     if not found:
         raise UsageError(
             f"{session.base.name} adds or changes no test",
@@ -207,9 +211,39 @@ def make_claim(scratch: Scratch, settings: TestSettings, outcome: Outcome) -> Cl
 
 
 def check_tests(scratch: Scratch, tree: str, tests: Sequence[str]) -> None:
-    """PROVISIONAL."""
+    """Refuse tests that do not exist; a package stands for all modules below it.
+
+    :raises UsageError: naming each, with the nearest name that there is
+    """
+    single = [test for test in tests if not scratch.paths(tree, test.replace(".", "/") + "/")]
+    missing = check_named(
+        single,
+        lambda path: scratch.file(tree, path),
+        lambda folder: scratch.paths(tree, folder),
+    )
+    if missing:
+        raise UsageError(
+            "\n".join(str(one) for one in missing),
+            "Correct the names; a test that was named and did not run is never a pass.",
+        )
 
 
-def tests_changed(scratch: Scratch, settings: TestSettings, *trees: str) -> tuple[str, ...]:
-    """PROVISIONAL."""
-    return ()
+def tests_changed(
+    scratch: Scratch, settings: TestSettings, before: str, after: str
+) -> tuple[str, ...]:
+    """Return the ids of the tests that differ between two trees."""
+    files = {
+        path: ChangedFile(scratch.file(before, path), scratch.file(after, path))
+        for path in scratch.changed_paths(before, after)
+        if path.startswith(settings.paths)
+    }
+    return changed_tests(files, _sources(scratch, settings, after))
+
+
+def _sources(scratch: Scratch, settings: TestSettings, tree: str) -> Sources:
+    return Sources(
+        read=lambda path: scratch.file(tree, path),
+        holding=lambda word: [
+            path for path in scratch.holding(tree, word, settings.paths) if path.endswith(".py")
+        ],
+    )

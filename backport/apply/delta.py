@@ -10,7 +10,7 @@ from backport.checkout.objects import Commit, Entry
 from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
 from backport.series.model import Change
-from backport.series.patch import parse_patch
+from backport.series.patch import parse_diff, parse_patch
 from backport.series.patch_model import Patch
 from backport.series.patch_write import render_patch
 
@@ -52,13 +52,16 @@ def make_delta(scratch: Scratch, change: Change) -> Delta:
         contradicts the blobs that it names
     """
     picked = _picked(scratch, change) if change.commit else None
+    if not change.patch and not picked:
+        nothing = scratch.update(None, {})
+        return Delta(change, Patch(b"", ()), {}, nothing)
     if change.patch is not None:
         patch = parse_patch(change.patch, change.patch_file or Path(f"change {change.number}"))
         before, after = _trees(scratch, patch, change)
     else:
         assert picked is not None  # the manifest sees to it that a change has one or the other
         before, after = scratch.tree(picked.parents[0]), picked.tree
-        patch = parse_patch(scratch.diff(before, after), Path(picked.id[:12]))
+        patch = parse_diff(scratch.diff(before, after), Path(picked.id[:12]))
     return Delta(change, patch, _sides(scratch, patch, before, after), before, picked)
 
 

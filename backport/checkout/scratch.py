@@ -101,6 +101,13 @@ class Scratch:
         fields = self.git.run("ls-tree", "-r", "-z", "--name-only", tree, "--", *below).fields
         return [field for field in fields if field.startswith(prefix)]
 
+    def holding(self, tree: str, word: str, prefixes: Sequence[str]) -> list[str]:
+        """List the files of a tree, of those under ``prefixes``, that hold a text."""
+        how = ("-l", "-z", "-F", "-I", "--no-color", "--no-textconv", "--full-name")
+        args = ("-e", word, tree, "--", *(prefix.rstrip("/") for prefix in prefixes))
+        found = self.git.run("grep", *how, *args, ok=(0, 1))
+        return [field.removeprefix(f"{tree}:") for field in found.fields]
+
     # -- making trees ----------------------------------------------------------------------
 
     def write_blob(self, data: bytes) -> str:

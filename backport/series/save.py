@@ -17,10 +17,13 @@ def save_resolution(series: Series, change: Change, patch: bytes) -> Path:
     """
     path = change.patch_file or series.folder / f"{change.number:04}-{_slug(change)}.patch"
     _replace(path, patch)
+    manifest = change.source[0]
+    text = manifest.read_text(encoding="utf-8")
+    fresh = _without_strip(text, change)
     if change.patch_file is None:
-        manifest = change.source[0]
-        text = manifest.read_text(encoding="utf-8")
-        _replace(manifest, _with_patch(text, change, path.name).encode())
+        fresh = _with_patch(fresh, change, path.name)
+    if fresh != text:
+        _replace(manifest, fresh.encode())
     return path
 
 
@@ -37,6 +40,19 @@ def _with_patch(text: str, change: Change, name: str) -> str:
         if found:
             indent = found[1] + (" " * len(found[2]) if found[2] else "")
             lines.insert(index + 1, f"{indent}patch: {name}\n")
+            break
+    return "".join(lines)
+
+
+def _without_strip(text: str, change: Change) -> str:
+    """Take out the change's ``strip`` key: what is saved has git's own prefixes."""
+    lines = text.splitlines(keepends=True)
+    start = max(change.source[1] - 1, 0)
+    for index in range(start, len(lines)):
+        if index > start and re.match(r"\s*- ", lines[index]):
+            break
+        if re.match(r"\s+strip\s*:", lines[index]):
+            del lines[index]
             break
     return "".join(lines)
 
