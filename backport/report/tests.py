@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from backport.report.build import run_facts, test_facts
+from backport.report.document import NextStep
 from backport.report.marks import marks, quoted, said
 from backport.report.page import Page
 from backport.report.text import seconds, shorten
@@ -40,4 +41,5 @@ def show_runs(runs: Sequence[Run], console: Console) -> None:
         sign = marks(console).verdict(run.green)
         words = run.problem or count_words(run_facts(run).counts)
         page.line(said(f"{sign} {words}, {seconds(run.seconds)}, {run.interpreter}", console))
-        page.line(said(f"by hand: {run.command}", console, "dim"))
+        page.steps([NextStep(command=run.command, why="run them by hand")])
+    page.gap()
