@@ -64,7 +64,7 @@ class RefusedError(BackportError):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong in a file of the user's; ``line`` counts from 1, 0 is the whole file."""
+    """One thing that is wrong in a file; ``line`` counts from 1, 0 is the whole file."""
 
     file: Path
     line: int

@@ -133,8 +133,8 @@ def _verify_and_publish(
         progress.step("verify", "the tests on each commit, and on the code before the fix")
         findings.take(verify(session, series, outcome, request.tests, progress))
     if findings.exit_code is ExitCode.DONE:
-        done = plan.action is PlannedAction.NOTHING_TO_DO
-        progress.step("publish", f"{branch}: nothing to do, it is there already" if done else branch)
+        there = plan.action is PlannedAction.NOTHING_TO_DO
+        progress.step("publish", branch + ": nothing to do, it is there already" * there)
         who = Signed(session.checkout.identities().committer, _date(session))
         publish(session.checkout, session.scratch, plan, outcome.base, who)
         findings.branch = branch_facts(plan)

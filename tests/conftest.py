@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from backport.errors import CannotTellError
+from backport.verify.interpreter import find_interpreter
 from gitrepo import Repo, make_repo
+from plumbing import GitRepo
 from project import Project, make_project
+from stranger import Stranger
 
 
 @pytest.fixture(autouse=True)
@@ -33,3 +37,29 @@ def repo(tmp_path: Path) -> Repo:
 def project(tmp_path: Path) -> Project:
     """Give a small project with a checkout."""
     return make_project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def plumbing(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
+    """Give a repository that is shared by tests which only ask it for objects."""
+    return GitRepo(tmp_path_factory.mktemp("repository"))
+
+
+@pytest.fixture(scope="session")
+def python27() -> None:
+    """Find a Python 2.7, or say why there is none."""
+    try:
+        find_interpreter("2.7", None, dict(os.environ))
+    except CannotTellError as error:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"CI must have a Python 2.7: {error.message}")
+        pytest.skip(f"no Python 2.7: {error.message}")
+
+
+@pytest.fixture(scope="session")
+def stranger(python27: None, tmp_path_factory: pytest.TempPathFactory) -> Stranger:
+    """Give a stranger's folder and HOME, the same for all tests."""
+    root = tmp_path_factory.mktemp("stranger")
+    (root / "home").mkdir()
+    (root / "work").mkdir()
+    return Stranger(root / "home", root / "work")

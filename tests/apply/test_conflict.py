@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,7 +18,7 @@ THEIRS = TEN.replace("line 5", "line five")
 BRANCH = "refs/heads/backport/ocata/bug-1"
 
 
-def conflicting(project: Project, **more: object) -> str:
+def conflicting(project: Project, **more: Any) -> str:
     """Make a series of two changes whose first conflicts with the branch."""
     repo = project.repo
     before = repo.commit("before", {"a": TEN, "b": TEN})
