@@ -51,6 +51,8 @@ _OVERRULED = (
     "core.quotePath=false",
     "core.alternateRefsCommand=true",
     "core.pager=cat",
+    # gpg.program of the checkout would be run for each signed commit that log shows.
+    "log.showSignature=false",
     "protocol.ext.allow=never",
     "gc.auto=0",
     "maintenance.auto=false",

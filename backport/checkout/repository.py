@@ -191,17 +191,24 @@ def open_checkout(folder: Path) -> Checkout:
         raise UsageError(f"there is no folder {folder}", "NOVA= takes a clone's path, or a URL.")
     try:
         checkout = Checkout(folder)
-        top = checkout.git.run("rev-parse", "--show-toplevel", ok=(0, 128)).text
     except GitFailedError as error:
         raise UsageError(
             f"{folder} is no git repository: {error.message}",
             "Give the top folder of a clone, or a bare repository.",
         ) from error
-    if (
-        not checkout.is_bare
-        and top
-        and Path(top).resolve() != folder.resolve()
-        and (checkout.git_dir.resolve() != folder.resolve())
-    ):
-        raise UsageError(f"{folder} lies within the repository {top}", f"Say {top} if you mean it.")
+    if not _is_top(folder, checkout.git_dir):
+        above = checkout.git_dir.parent
+        raise UsageError(
+            f"{folder} lies within the repository {above}", f"Say {above} if you mean it."
+        )
     return checkout
+
+
+def _is_top(folder: Path, git_dir: Path) -> bool:
+    """Whether git found the repository in ``folder`` itself; ``core.worktree`` may be elsewhere.
+
+    Only a folder with a colon in its name is looked above (see :func:`checkout.git._ceiling`).
+    A file ``.git`` that leads nowhere is an error to git.
+    """
+    here = folder / ".git"
+    return here.is_file() or git_dir.resolve() in (folder.resolve(), here.resolve())

@@ -37,6 +37,11 @@ _MERGE_SETTINGS = (
     "diff.renames=true",
 )
 
+#: Files are written and read back as they are stored, whatever .gitattributes of the tree says:
+#: nothing else must change in a resolution than what a person edits (gitattributes(5); a file
+#: of the repository's own goes before those of the tree).
+_ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding\n"
+
 
 class Scratch:
     """Plumbing on the scratch repository in ``folder``; see :func:`create_scratch`.
@@ -305,6 +310,8 @@ def create_scratch(
     info = folder / "objects" / "info"
     info.mkdir(exist_ok=True)
     (info / "alternates").write_bytes(f'"{alternate}"\n'.encode("utf-8", "surrogateescape"))
+    (folder / "info").mkdir(exist_ok=True)
+    (folder / "info" / "attributes").write_text(_ATTRIBUTES)
     if shallow:
         (folder / "shallow").write_bytes(shallow)
     return Scratch(folder, object_format)

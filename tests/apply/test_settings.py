@@ -100,12 +100,12 @@ HOOKS = """applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-co
 prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge pre-push
 pre-receive update proc-receive post-receive post-update reference-transaction
 push-to-checkout pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman
-post-index-change""".split()
+post-index-change"""
 
 
 def hooks(folder: Path, program: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name in HOOKS:
+    for name in HOOKS.split():
         shutil.copy(program, folder / name)
 
 
@@ -351,3 +351,88 @@ def test_settings_change_nothing_and_run_nothing(
     after = snapshot(project.repo.path)
     assert after.refs[BRANCH] == snapshot(plain.repo.path).refs[BRANCH]
     assert after.without(BRANCH) == before
+
+
+def test_no_signature_of_a_branch_is_checked(project: Project, tmp_path: Path) -> None:
+    """`git log` of a branch that is in the way would, with log.showSignature."""
+    repo = project.repo
+    before = repo.commit("before", {"a": TEN})
+    series = project.patch_series(repo.diff(before, repo.commit("one", {"a": FIVE})))
+    repo.git("checkout", "-q", "-B", "stable/ocata", before)
+    signed = repo.git("cat-file", "commit", before).replace(
+        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n", 1
+    )
+    other = repo.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=f"{signed}\n".encode())
+    repo.git("update-ref", BRANCH, other)
+    program, mark = tmp_path / "program", tmp_path / "mark"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    repo.git("config", "gpg.program", str(program))
+    repo.git("config", "log.showSignature", "true")
+    ran = project.apply(series)
+    assert ran.code == 5
+    assert "before" in ran.out
+    assert not mark.exists()
+
+
+IN_TREE = {
+    "union": "* merge=union\n",
+    "line ends": "* text eol=crlf\nlf text eol=lf\n",
+    "auto": "* text=auto\n",
+    "keywords": "* ident export-subst\n",
+    "encoding": "* working-tree-encoding=UTF-16 text\n",
+    "filter": "* filter=x diff=x merge=x\n",
+    "binary": "* binary\n",
+    "left out of archives": "* export-ignore\n",
+    "a macro": "[attr]x text eol=crlf ident\n* x\n",
+    "marker size": "* conflict-marker-size=3\n",
+}
+
+
+@pytest.mark.parametrize("row", IN_TREE)
+def test_attributes_in_the_tree_take_no_part(project: Project, tmp_path: Path, row: str) -> None:
+    """What a commit holds is decided by the patch; a resolution changes what was edited alone."""
+    repo = project.repo
+    mark = tmp_path / "mark"
+    for name in ("smudge", "clean", "textconv", "driver"):
+        section = {"textconv": "diff", "driver": "merge"}.get(name, "filter")
+        repo.git("config", f"{section}.x.{name}", f"touch {mark}")
+    files: dict[str, bytes | str | None] = {
+        "mixed": CRLF + TEN,
+        "lf": CRLF,
+        "id": "$Id: as it is $\n" + CRLF,
+        "sh": "#!/bin/sh\n$Id$\n",
+    }
+    before = repo.commit("before", {"a": CRLF, "b": IDENT + CRLF, "c": TEN})
+    one = repo.commit("one", {"a": CRLF.replace("line 5", "line V"), "c": FIVE})
+    two = repo.commit("two", {"b": (IDENT + CRLF).replace("line 5", "line V")})
+    series = project.patch_series(repo.diff(before, one), repo.diff(one, two))
+    repo.git("checkout", "-q", "-B", "stable/ocata", before)
+    # Into the object database as it is, past the attributes.
+    theirs = TEN.replace("line 5", "line five")
+    for name, data in {**files, "c": theirs, ".gitattributes": IN_TREE[row]}.items():
+        blob = repo.git("hash-object", "-w", "--stdin", stdin=_bytes(data))
+        repo.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
+    repo.git("commit", "-q", "-m", "base")
+    mark.unlink(missing_ok=True)
+    base = project.files("stable/ocata")
+    assert project.apply(series).code == 3
+    (work,) = (Path(os.environ["HOME"]) / ".local/state/backport/conflicts").glob("*/*/work-*")
+    assert {name: (work / name).read_bytes() for name in base if name not in ("a", "c")} == {
+        name: data for name, data in base.items() if name not in ("a", "c")
+    }
+    assert b"<<<<<<< branch\nline five\n" in (work / "c").read_bytes()
+    (work / "c").write_text(FIVE)
+    ran = project.run("continue", "--json")
+    assert ran.code == 0, ran.err + ran.out
+    wanted = {
+        "a": _bytes(CRLF.replace("line 5", "line V")),
+        "b": _bytes((IDENT + CRLF).replace("line 5", "line V")),
+        "c": _bytes(FIVE),
+    }
+    assert project.files() == base | wanted
+    assert not mark.exists()
+
+
+def _bytes(data: bytes | str | None) -> bytes:
+    return data.encode() if isinstance(data, str) else data or b""
