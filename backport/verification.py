@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backport.apply.outcome import Outcome
+from backport.apply.outcome import AppliedChange, Outcome
 from backport.checkout.scratch import Scratch
 from backport.errors import ExitCode, UsageError
 from backport.progress import Progress
@@ -16,6 +16,7 @@ from backport.report.document import EnvironmentFacts
 from backport.request import TestOptions
 from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
+from backport.verify.cache import digest, read_checked, write_checked
 from backport.verify.classes import Sources
 from backport.verify.environment import describe, ensure_environment
 from backport.verify.interpreter import find_interpreter
@@ -28,6 +29,9 @@ from backport.verify.runs import Ask, Runs
 from backport.verify.selection import ChangedFile, changed_tests
 from backport.verify.tokens import Tokens
 from backport.verify.trees import GitTrees
+
+#: Goes into the key of kept selections: another way to find tests finds other tests.
+SELECTION = "1"
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ def verify(
     :raises CannotTellError: no interpreter, or no environment
     """
     settings = test_settings(series.branch)
-    claim = make_claim(session.scratch, settings, outcome)
+    claim = make_claim(session, settings, outcome)
     environments = ensure_environments(session.places, series.branch, options, progress)
     trees = GitTrees(session.scratch, session.checkout.git_dir, _recipes(session, outcome))
     how = ProofOptions(options.repeat, options.full_red, options.prove_hunks)
@@ -199,15 +203,29 @@ def _recipes(session: Session, outcome: Outcome) -> dict[str, str]:
     return recipes
 
 
-def make_claim(scratch: Scratch, settings: TestSettings, outcome: Outcome) -> Claim:
-    """Say what is to be proven, and by which tests."""
-    steps = []
-    for one in outcome.applied:
-        named = one.change.tests if not one.already_in else ()
-        check_tests(scratch, one.tree, named)
-        changed = tests_changed(scratch, settings, scratch.tree(one.parent), one.tree)
-        steps.append(Step(one.change.number, one.change.kind, one.tree, named, changed))
-    return Claim(scratch.tree(outcome.base), tuple(steps), settings.paths)
+def make_claim(session: Session, settings: TestSettings, outcome: Outcome) -> Claim:
+    """Say what is to be proven, and by which tests.
+
+    :raises UsageError: a named test does not exist
+    """
+    steps = [_step(session, settings, one) for one in outcome.applied]
+    return Claim(session.scratch.tree(outcome.base), tuple(steps), settings.paths)
+
+
+def _step(session: Session, settings: TestSettings, one: AppliedChange) -> Step:
+    change = one.change
+    if one.already_in:
+        return Step(change.number, change.kind, one.tree)
+    before = session.scratch.tree(one.parent)
+    # Read from sources, so it is a function of two trees; it takes a second on nova.
+    key = digest(SELECTION, before, one.tree, *settings.paths, "named", *change.tests)
+    kept = session.places.cache / "selections" / f"{key}.json"
+    changed = read_checked(kept)
+    if changed is None:
+        check_tests(session.scratch, one.tree, change.tests)
+        changed = tests_changed(session.scratch, settings, before, one.tree)
+        write_checked(kept, changed)
+    return Step(change.number, change.kind, one.tree, change.tests, tuple(changed))
 
 
 def check_tests(scratch: Scratch, tree: str, tests: Sequence[str]) -> None:
