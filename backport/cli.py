@@ -18,7 +18,7 @@ from rich.text import Text
 from backport import __version__
 from backport.checkout.git import scrub
 from backport.commands import GROUPS
-from backport.commands.frame import Frame, Lazy
+from backport.commands.frame import Frame, Lazy, stop_writing
 from backport.errors import BackportError, ExitCode
 
 _EPILOG = """
@@ -65,9 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(frame.errors, "interrupted; your checkout is as it was", "")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads the output has seen enough. What is still in the buffer must
-        # not fail once more when Python closes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        stop_writing()  # whoever reads the output has seen enough
         return ExitCode.DONE
     except OSError as error:
         _complain(frame.errors, f"{error.strerror}: {error.filename or 'no file named'}", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -64,6 +65,19 @@ class Lazy(click.Group):
             raise click.UsageError(words, error.ctx) from error
 
 
+class _Output(Console):
+    """A console that says so when its reader has gone; rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line."""
+        raise BrokenPipeError
+
+
+def stop_writing() -> None:
+    """Send what is still to be written to nowhere, or Python fails again when it closes it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 @dataclass(frozen=True)
 class Frame:
     """The process, as the commands see it."""
@@ -94,7 +108,7 @@ class Frame:
     @cached_property
     def output(self) -> Console:
         """Standard output: results."""
-        return Console(highlight=False, emoji=False, markup=False)
+        return _Output(highlight=False, emoji=False, markup=False)
 
     def branch_folder(self, name: str) -> Path:
         """Return the folder of a branch below ``patches``.
@@ -132,7 +146,10 @@ class Frame:
             if findings.series is None or findings.checkout is None:
                 raise
             findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
-        self._show(findings, findings.series, folder, as_json)
+        try:
+            self._show(findings, findings.series, folder, as_json)
+        except BrokenPipeError:
+            stop_writing()  # what the run came to does not hang on who reads of it
         return findings.exit_code
 
     def _show(self, findings: Findings, series: Series | None, folder: Path, as_json: bool) -> None:

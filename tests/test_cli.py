@@ -1,0 +1,170 @@
+"""The command line: exit codes, one clear line, help with examples, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from backport.cli import cli
+from backport.commands import GROUPS
+from project import Project
+
+TEN = "".join(f"line {n}\n" for n in range(1, 11))
+
+
+def small_series(project: Project) -> str:
+    repo = project.repo
+    base = repo.commit("base", {"a": TEN})
+    patch = repo.diff(base, repo.commit("after", {"a": TEN.replace("5", "V")}))
+    repo.git("checkout", "-q", "-B", "stable/ocata", base)
+    return project.patch_series(patch)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_every_command_has_help_with_examples(project: Project, name: str) -> None:
+    ran = project.run(name, "--help")
+    assert ran.code == 0
+    assert f"backport {name}" in ran.out
+    assert "Example" in ran.out
+
+
+def test_help_lists_all_commands_and_the_exit_codes(project: Project) -> None:
+    ran = project.run("--help")
+    assert ran.code == 0
+    assert all(f"  {name} " in ran.out for name in GROUPS)
+    assert "130 interrupted" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ((), "Usage"),
+        (("rnu",), "Did you mean 'run'?"),
+        (("run",), "Missing argument"),
+        (("run", "ocata/nothing"), "ocata/bug-1"),
+        (("run", "../../etc"), "series"),
+        (("run", "ocata/bug-1", "--onto"), "--onto"),
+        (("run", "ocata/bug-1", "--jobs", "0"), "--jobs"),
+        (("run", "ocata/bug-1", "--accept-moved", "x"), "FILE:LINE"),
+        (("run", "ocata/bug-1", "--checkout", "/nowhere"), "there is no folder /nowhere"),
+        (("run", "ocata/bug-1", "--checkout", "ext::sh -c id"), "no URL"),
+        (("run", "ocata/bug-1"), "there is no built-in checkout"),
+        (("test", "HEAD", "--branch", "okata"), "ocata"),
+        (("env", "--branch", "ocata"), "does not say how tests are run"),
+        (("continue",), "no conflict is pending"),
+        (("verify", "ocata/bug-1", "--checkout", "checkout"), "has no branch"),
+    ],
+)
+def test_bad_usage_is_one_clear_complaint(
+    project: Project, args: tuple[str, ...], says: str
+) -> None:
+    small_series(project)
+    ran = project.run(*args)
+    assert ran.code == (2 if args else 0) or not args
+    assert says in ran.err + ran.out
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("onto", ["--output=x", "nowhere", "HEAD:a", "", "@{upstream}"])
+def test_a_base_that_is_no_commit_is_refused(project: Project, onto: str) -> None:
+    ran = project.apply(small_series(project), f"--onto={onto}")
+    assert ran.code == 2
+    assert "has no commit" in ran.err
+
+
+def test_all_errors_of_a_manifest_come_at_once_with_their_lines(project: Project) -> None:
+    small_series(project)
+    manifest = project.root / "patches/ocata/bug-1/series.yaml"
+    manifest.write_text(manifest.read_text().replace("kind: fix", "kind: fixx\n  colour: red"))
+    ran = project.run("show", "ocata/bug-1")
+    assert ran.code == 2
+    assert "series.yaml:4: kind" in ran.err
+    assert "series.yaml:5: unknown key 'colour'" in ran.err
+
+
+def test_a_checkout_without_the_branch_names_what_was_looked_for(project: Project) -> None:
+    series = small_series(project)
+    project.repo.git("branch", "-m", "stable/ocata", "main")
+    ran = project.apply(series)
+    assert ran.code == 2
+    for name in ("stable/ocata", "<remote>/stable/ocata", "ocata-eol"):
+        assert name in ran.err
+
+
+def test_another_project_s_checkout_is_refused(project: Project) -> None:
+    series = small_series(project)
+    project.repo.git("checkout", "-q", "stable/ocata")
+    review = "[gerrit]\nhost=review.opendev.org\nproject=openstack/neutron.git\n"
+    project.repo.commit("review", {".gitreview": review})
+    ran = project.apply(series)
+    assert ran.code == 2
+    assert "openstack/neutron" in ran.err
+
+
+def test_show_prints_the_messages_and_needs_no_checkout(project: Project) -> None:
+    series = small_series(project)
+    ran = project.run("show", series)
+    assert ran.code == 0
+    assert "Closes-Bug: #1" in ran.out
+    assert project.run("show").out == f"{series}\n"
+
+
+def test_the_schema_describes_what_json_prints(project: Project) -> None:
+    import jsonschema
+
+    report = project.apply(small_series(project)).report
+    jsonschema.validate(report, json.loads(project.run("schema").out))
+
+
+def test_a_bug_of_ours_is_a_line_and_a_log(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("backport.commands.show.find_series", broken)
+    ran = project.run("show", "ocata/bug-1")
+    assert ran.code == 70
+    assert "Traceback" not in ran.err
+    (log,) = (Path(os.environ["HOME"]) / ".local/state/backport/log").glob("bug-*.txt")
+    assert "ZeroDivisionError: oops" in log.read_text()
+    assert str(log) in ran.err.replace("\n", "")
+
+
+def test_without_an_identity_the_run_ends_with_the_remedy(project: Project) -> None:
+    series = small_series(project)
+    for key in ("name", "email"):
+        project.repo.git("config", "--unset", f"user.{key}")
+    project.repo.git("config", "user.useConfigOnly", "true")
+    ran = project.apply(series)
+    assert ran.code == 2
+    assert "git config --global user.name" in ran.err + ran.out
+
+
+def test_a_closed_pipe_is_no_error(project: Project) -> None:
+    series = small_series(project)
+    command = f"{sys.executable} -m backport show {series} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=project.root, capture_output=True, check=False, env=os.environ
+    )
+    assert done.returncode == 0
+    assert b"Error" not in done.stderr
+
+
+def test_commands_are_known_to_click() -> None:
+    context = click.Context(cli)
+    assert [name for name in GROUPS if cli.get_command(context, name) is None] == []
+
+
+def test_verify_without_tests_settings_says_so(project: Project) -> None:
+    series = small_series(project)
+    assert project.apply(series).code == 0
+    ran = project.run("verify", series, "--checkout", str(project.repo.path))
+    assert ran.code == 2
+    assert "does not say how tests are run" in ran.err + ran.out
