@@ -157,7 +157,10 @@ class Dialogue:
         room = min(self._terms.jobs - len(self._busy), len(self._pending)) - len(self._claims)
         for place in range(room):
             weight = self._weight(self._pending[-1 - place][1])
-            self._claims.append(self._tokens.ask(weight, self._granted))
+            # A worker that is idle, or else the first one, can take as many as this.
+            ready = max(len(self._idle), not self._busy)
+            extra = len(self._claims) >= ready
+            self._claims.append(self._tokens.ask(weight, self._granted, extra))
 
     def _weight(self, tests: Sequence[str]) -> float:
         return sum(self._terms.expected(test) for test in tests)
