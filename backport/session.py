@@ -19,7 +19,7 @@ from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
 from backport.checkout.sdist import fetch_sdist, unpack_sdist
 from backport.errors import CannotTellError, UsageError
-from backport.index import read_settings
+from backport.supply.index import read_settings
 from backport.progress import Progress
 from backport.series.manifest import load_rewind
 from backport.series.model import Branch

@@ -22,6 +22,7 @@ ROOMS = {
     "verify": {"verify", "checkout", "series"},
     "publish": {"publish", "checkout", "series"},
     "report": {"report", "series", "apply", "verify"},
+    "supply": {"supply"},
 }
 # Of other rooms, the report knows values only.
 VALUES = {
@@ -32,8 +33,7 @@ VALUES = {
     "backport.verify.results",
 }
 UNDER = {
-    "errors", "progress", "process", "workspace", "outline", "logical", "resources", "network",
-    "index", "fetch", "archive", "store", "wanted",
+    "errors", "progress", "process", "workspace", "outline", "logical", "resources", "supply",
 }  # fmt: skip
 # Runs inside the branch's Python, in a process of its own.
 WORKER = {"worker.py", "worker_child.py", "worker_tests.py", "worker_result.py"}

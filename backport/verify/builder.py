@@ -17,15 +17,15 @@ from threading import Thread
 from packaging.utils import canonicalize_name
 
 from backport.errors import CannotTellError
-from backport.fetch import Fetcher
-from backport.index import read_settings
 from backport.process import Command, run
 from backport.progress import Progress
-from backport.store import Store
+from backport.supply.fetch import Fetcher
+from backport.supply.index import read_settings
+from backport.supply.store import Store
+from backport.supply.wanted import Wanted
 from backport.verify.interpreter import Interpreter
 from backport.verify.sources import Source, Wheelhouse, Workshop, build_env
 from backport.verify.wheels import install_wheel
-from backport.wanted import Wanted
 
 _AT_ONCE = 8  # files that are fetched at the same time
 _PATIENCE = 300.0  # seconds for making an empty environment, which takes one or two

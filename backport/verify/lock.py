@@ -16,7 +16,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from backport.errors import CannotTellError, ManifestError, Problem
-from backport.wanted import Wanted
+from backport.supply.wanted import Wanted
 
 _COMMENT = re.compile(r"(^|\s)#.*$")
 _HASH = re.compile(r"\s--hash[= ](?P<algorithm>\w+):(?P<digest>\S+)")

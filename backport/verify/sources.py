@@ -17,12 +17,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from backport.archive import unpack
 from backport.errors import CannotTellError
 from backport.process import BoundedFile, Command, Running
-from backport.store import checksum_of
+from backport.supply.archive import unpack
+from backport.supply.store import checksum_of
+from backport.supply.wanted import Wanted
 from backport.verify.wheels import is_whole
-from backport.wanted import Wanted
 
 _LONGEST = 1800.0  # seconds for one build
 _LOG_LIMIT = 16_000_000  # bytes

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from backport.errors import CannotTellError, ManifestError
+from backport.supply.wanted import Wanted
 from backport.verify.lock import read_lock
-from backport.wanted import Wanted
 
 TWO = {"python_version": "2.7", "sys_platform": "linux2", "platform_machine": "x86_64"}
 A, B = "a" * 64, "b" * 64

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backport.errors import CannotTellError
-from backport.index import IndexSettings, parse_settings, read_settings, redact
+from backport.supply.index import IndexSettings, parse_settings, read_settings, redact
 from localindex import pip_env
 
 HOME = {"HOME": "/home/ann"}

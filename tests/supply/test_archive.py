@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from backport.archive import ArchiveError, unpack
 from backport.errors import ExitCode
+from backport.supply.archive import ArchiveError, unpack
 
 Entry = tuple[str, object]  # name, and content, or a change of the header
 

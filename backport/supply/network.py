@@ -16,7 +16,7 @@ from unearth.link import Link
 from unearth.preparer import HTTPErrors
 
 from backport.errors import CannotTellError
-from backport.index import IndexSettings
+from backport.supply.index import IndexSettings
 
 _ABSENT = (404, 410)
 _BUSY = (408, 429, 500, 502, 503, 504)

@@ -21,10 +21,16 @@ from unearth.finder import PackageFinder
 from unearth.link import Link
 
 from backport.errors import CannotTellError
-from backport.index import IndexSettings, redact
-from backport.network import BusyError, Session, StoppedError, UnreachableError, refuse_bad_status
-from backport.store import Store
-from backport.wanted import Wanted
+from backport.supply.index import IndexSettings, redact
+from backport.supply.network import (
+    BusyError,
+    Session,
+    StoppedError,
+    UnreachableError,
+    refuse_bad_status,
+)
+from backport.supply.store import Store
+from backport.supply.wanted import Wanted
 
 _CHUNK = 1 << 16
 _SOURCES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar", ".zip")
