@@ -130,7 +130,6 @@ def _verify_and_publish(
     if request.skip_tests:
         findings.tests_skipped = "--skip-tests was given"
     else:
-        progress.step("verify", "the tests on each commit, and on the code before the fix")
         findings.take(verify(session, series, outcome, request.tests, progress))
     if findings.exit_code is ExitCode.DONE:
         there = plan.action is PlannedAction.NOTHING_TO_DO

@@ -41,7 +41,6 @@ def verify_branch(
             for one in outcome.applied
         }
         findings.branch = BranchFacts(name=branch, action=Action.NOTHING_TO_DO, tip=tip, old=tip)
-        progress.step("verify", branch)
         findings.take(verify(session, series, outcome, request.tests, progress))
 
 

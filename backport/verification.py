@@ -100,6 +100,7 @@ def ensure_environments(
     """Find the branch's interpreters, and build the environments that are not there yet."""
     explicit = Path(options.python).expanduser() if options.python else None
     pythons = test_settings(branch).pythons
+    progress.step("environment", ", ".join(f"Python {lock.version}" for lock in pythons))
     found = [find_interpreter(lock.version, explicit, places.environ) for lock in pythons]
     return [
         ensure_environment(lock.requirements, interpreter, places.cache, places.environ, progress)
@@ -135,6 +136,7 @@ def verify(
     settings = test_settings(series.branch)
     claim = make_claim(session, settings, outcome)
     environments = ensure_environments(session.places, series.branch, options, progress)
+    progress.step("verify", "the tests of each change, on its commit and on the code before it")
     trees = GitTrees(session.scratch, session.checkout.git_dir, _recipes(session, outcome))
     how = ProofOptions(options.repeat, options.full_red, options.prove_hunks)
     proofs = []
@@ -157,11 +159,13 @@ def test_commit(
     check_tests(session.scratch, tree, tests)
     trees = GitTrees(session.scratch, session.checkout.git_dir)
     ask = Ask(f"tests {session.base.name}", tree, tuple(tests))
+    environments = ensure_environments(session.places, branch, options, progress)
+    progress.step("test", session.base.name)
     return [
         runs_in(session, environment, settings, options, trees, progress).make(
             [ask], options.repeat
         )[0]
-        for environment in ensure_environments(session.places, branch, options, progress)
+        for environment in environments
     ]
 
 

@@ -30,7 +30,6 @@ def env_command(frame: Frame, /, branch: str, python: str | None) -> None:
     """Print the path of the interpreter, one line for each that the branch is tested with."""
     found = load_branch(frame.branch_folder(branch))
     with frame.progress() as progress:
-        progress.step("environment", f"for {found.branch}")
         options = TestOptions(python=python)
         environments = ensure_environments(frame.places, found, options, progress)
     for environment in environments:

@@ -56,7 +56,6 @@ def test_command(
         progress.step("locate", checkout or "the built-in checkout")
         with open_session(frame.places, found, checkout, rev, progress) as session:
             names = tests or targeted_by(session, found)
-            progress.step("test", rev)
             runs = test_commit(session, found, names, TestOptions(**options), progress)
     if as_json:
         click.echo(json.dumps(runs_as_json(runs), indent=2))
