@@ -13,6 +13,7 @@ from backport.series.model import TestSettings
 from backport.verify.cache import Results
 from backport.verify.results import Environment, Run, Status, TestResult
 from backport.verify.runner import WORST_FIRST, Manner, Workshop, run_tests
+from backport.verify.tidy import tidy
 from backport.verify.treefolder import Store, TreeFolder
 from backport.verify.trees import Trees
 from backport.workspace import remove
@@ -56,6 +57,7 @@ class Runs:
         self._store = Store(workshop.cache / "trees")
         self._results = Results(workshop.cache / "results")
         self._numbers = itertools.count(1)
+        tidy(workshop.cache)
 
     def make(self, asks: Sequence[Ask], repeat: int = 1) -> list[Run]:
         """Return a run for each ask, in their order; they go on side by side.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,10 +34,12 @@ class TreeFolder:
 
     def changed(self) -> tuple[str, ...]:
         """Return the files that something has written into since, by their times."""
+        folder = str(self.folder)
         return tuple(
             path
             for path, entry in self.files.items()
-            if _is_plain(entry) and _time_of(self.folder / path) not in (None, stamp(entry.blob))
+            if _is_plain(entry)
+            and _time_of(os.path.join(folder, path)) not in (None, stamp(entry.blob))
         )
 
 
@@ -47,15 +49,18 @@ def stamp(blob: str) -> int:
 
 
 class Store:
-    """The kept files. ``folder`` should be on the file system that trees are laid out on."""
+    """The kept files. ``folder`` should be on the file system that trees are laid out on.
+
+    Paths are texts in here: ``pathlib`` would cost more than the links do.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._files = folder / "files"
-        self._bytecode = folder / "bytecode"
+        self._files = str(folder / "files")
+        self._bytecode = str(folder / "bytecode")
 
     def lay_out(
         self,
-        source: Trees,
+        trees: Trees,
         tree: str,
         folder: Path,
         environment: Environment,
@@ -66,123 +71,131 @@ class Store:
         :param folder: is made
         :param private: copies instead of links, for tests that write into their tree
         """
-        files = source.files(tree)
-        self._complete(source, tree, files)
+        files = trees.files(tree)
+        self._complete(trees, tree, files)
         folder.mkdir(parents=True)
-        for parent in sorted({os.path.dirname(path) for path in files} - {""}):
-            (folder / parent).mkdir(parents=True, exist_ok=True)
+        place, top = _copy if private else _link, str(folder)
+        for parent in sorted(_parents(files)):
+            os.mkdir(os.path.join(top, parent))
         for path, entry in files.items():
-            target = folder / path
+            target = os.path.join(top, path)
             if _is_plain(entry):
-                _place(self._kept(entry), target, private)
+                place(self._kept(entry), target)
             elif entry.mode == "120000":
-                target.symlink_to(os.fsdecode(source.blob(entry.blob)))
+                os.symlink(trees.blob(entry.blob), os.fsencode(target))
             else:  # a submodule: there is nothing to take it from
-                target.mkdir(exist_ok=True)
-        for target, kept in self._bytecodes(folder, files, environment):
-            if kept.exists():
-                target.parent.mkdir(exist_ok=True)
-                _place(kept, target, private)
+                os.makedirs(target, exist_ok=True)
+        for target, kept in self._bytecodes(top, files, environment):
+            if os.path.exists(kept):
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                place(kept, target)
         return TreeFolder(tree, folder, files)
 
     def keep_bytecode(self, laid: TreeFolder, environment: Environment) -> None:
         """Keep the bytecode that Python has written beside the sources, for the next folder."""
         changed = set(laid.changed())
         files = {path: entry for path, entry in laid.files.items() if path not in changed}
-        for made, kept in self._bytecodes(laid.folder, files, environment):
-            if kept.exists() or not made.exists():
+        for made, kept in self._bytecodes(str(laid.folder), files, environment):
+            if os.path.exists(kept) or not os.path.exists(made):
                 continue
-            if _names_time(made, stamp(kept.stem)):
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                _copy(made, kept)
+            if _names_time(made, stamp(os.path.basename(kept))):
+                os.makedirs(os.path.dirname(kept), exist_ok=True)
+                fresh = _beside(kept)
+                shutil.copyfile(made, fresh)
+                os.replace(fresh, kept)
 
-    def _kept(self, entry: Entry) -> Path:
-        name = entry.blob + ("x" if entry.mode == "100755" else "")
-        return self._files / name[:2] / name
+    def _kept(self, entry: Entry) -> str:
+        runs = "x" if entry.mode == "100755" else ""
+        return f"{self._files}/{entry.blob[:2]}/{entry.blob}{runs}"
 
-    def _complete(self, source: Trees, tree: str, files: Mapping[str, Entry]) -> None:
+    def _complete(self, trees: Trees, tree: str, files: Mapping[str, Entry]) -> None:
         """Fetch what is missing, or was written into by some test since."""
         missing = {
-            self._kept(entry): (path, entry)
+            kept: (path, entry)
             for path, entry in files.items()
-            if _is_plain(entry) and _time_of(self._kept(entry)) != stamp(entry.blob)
+            if _is_plain(entry) and _time_of(kept := self._kept(entry)) != stamp(entry.blob)
         }
-        for folder in {kept.parent for kept in missing}:
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder in {os.path.dirname(kept) for kept in missing}:
+            os.makedirs(folder, exist_ok=True)
         if len(missing) > _MANY:
             with tempfile.TemporaryDirectory(dir=self._files) as fresh:
-                source.export(tree, Path(fresh))
+                trees.export(tree, Path(fresh))
                 for kept, (path, entry) in missing.items():
-                    _adopt(Path(fresh) / path, kept, entry)
+                    _adopt(os.path.join(fresh, path), kept, entry)
         else:
             for kept, (_, entry) in missing.items():
-                fresh_file = _beside(kept)
-                fresh_file.write_bytes(source.blob(entry.blob))
-                _adopt(fresh_file, kept, entry)
+                fresh = _beside(kept)
+                Path(fresh).write_bytes(trees.blob(entry.blob))
+                _adopt(fresh, kept, entry)
 
     def _bytecodes(
-        self, folder: Path, files: Mapping[str, Entry], environment: Environment
-    ) -> Iterator[tuple[Path, Path]]:
+        self, top: str, files: Mapping[str, Entry], environment: Environment
+    ) -> Iterator[tuple[str, str]]:
         """Yield where the bytecode of each source belongs, and where it is kept."""
-        kept_in = self._bytecode / environment.key
+        kept_in = f"{self._bytecode}/{environment.key}"
         tag = "cpython-" + "".join(environment.version.split(".")[:2])
         for path, entry in files.items():
             if path.endswith(".py") and _is_plain(entry):
-                source = folder / path
+                folder, name = os.path.split(path)
                 if environment.version.startswith("2."):
-                    place = source.with_name(source.name + "c")
+                    place = os.path.join(top, folder, name + "c")
                 else:
-                    place = source.parent / "__pycache__" / f"{source.stem}.{tag}.pyc"
-                yield place, kept_in / entry.blob[:2] / f"{entry.blob}.pyc"
+                    place = os.path.join(top, folder, "__pycache__", f"{name[:-3]}.{tag}.pyc")
+                yield place, f"{kept_in}/{entry.blob[:2]}/{entry.blob}.pyc"
+
+
+def _parents(files: Iterable[str]) -> set[str]:
+    """Return all folders that the files are in."""
+    found: set[str] = set()
+    for parent in {os.path.dirname(path) for path in files}:
+        while parent and parent not in found:
+            found.add(parent)
+            parent = os.path.dirname(parent)
+    return found
 
 
 def _is_plain(entry: Entry) -> bool:
     return entry.mode.startswith("100")
 
 
-def _time_of(path: Path) -> float | None:
+def _time_of(path: str) -> float | None:
     try:
         return os.lstat(path).st_mtime
     except OSError:
         return None
 
 
-def _adopt(fresh: Path, kept: Path, entry: Entry) -> None:
+def _adopt(fresh: str, kept: str, entry: Entry) -> None:
     """Move a file to where it is kept, in one step, with its mode and its time."""
-    fresh.chmod(0o755 if entry.mode == "100755" else 0o644)
+    os.chmod(fresh, 0o755 if entry.mode == "100755" else 0o644)
     os.utime(fresh, (stamp(entry.blob), stamp(entry.blob)))
     os.replace(fresh, kept)
 
 
-def _place(kept: Path, target: Path, private: bool) -> None:
-    if not private:
-        try:
-            os.link(kept, target)
-            return
-        except OSError:  # another file system, or more links than it takes
-            pass
+def _link(kept: str, target: str) -> None:
+    try:
+        os.link(kept, target)
+    except OSError:  # another file system, or more links than it takes
+        _copy(kept, target)
+
+
+def _copy(kept: str, target: str) -> None:
     shutil.copy2(kept, target)
 
 
-def _copy(made: Path, kept: Path) -> None:
-    fresh = _beside(kept)
-    shutil.copyfile(made, fresh)
-    os.replace(fresh, kept)
-
-
-def _beside(kept: Path) -> Path:
-    handle, name = tempfile.mkstemp(dir=kept.parent)
+def _beside(kept: str) -> str:
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(kept))
     os.close(handle)
-    return Path(name)
+    return name
 
 
-def _names_time(bytecode: Path, seconds: int) -> bool:
+def _names_time(bytecode: str, seconds: int) -> bool:
     """Whether bytecode is of a source of that time.
 
     The header is: magic (4 bytes), since Python 3.7 flags (4 bytes, 0: by time; PEP 552),
     time (4 bytes, little-endian). While Python 2 is still writing, the time is 0.
     """
-    with bytecode.open("rb") as file:
+    with open(bytecode, "rb") as file:
         header = file.read(12)
     time = seconds.to_bytes(4, "little")
     return header[4:8] == time or (header[4:8] == bytes(4) and header[8:12] == time)

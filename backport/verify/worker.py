@@ -23,7 +23,6 @@ import fcntl
 import gc
 import json
 import os
-import platform
 import resource
 import select
 import signal
@@ -31,6 +30,7 @@ import sys
 import time
 import traceback
 
+_OURS = sys.path[0]  # the script's folder
 sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode  # not beside the tool's sources
 import worker_child  # type: ignore[import-not-found] # noqa: E402
 import worker_result  # type: ignore[import-not-found] # noqa: E402
@@ -138,7 +138,7 @@ class Hub(object):
         if hasattr(gc, "freeze"):
             gc.freeze()  # the workers share these pages
         facts = {
-            "python": platform.python_version(),
+            "python": "%d.%d.%d" % sys.version_info[:3],
             "runner": "testtools.run" if "testtools" in sys.modules else "unittest",
             "given": [keepsake.name for keepsake in self._keepsakes if keepsake.given],
         }
@@ -309,7 +309,7 @@ def main(arguments):
     with open(arguments[0], "rb") as file:
         spec = json.loads(file.read().decode("utf-8"))
     # The tool's folder came first on the path; the project's modules may have the same names.
-    sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
+    sys.path.remove(_OURS)
     sys.argv[:] = ["run.py"]
     worker_child.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for fd in arguments[1:3]:

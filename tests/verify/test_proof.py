@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +18,7 @@ from backport.verify.matrix import Claim, Step, plan
 from backport.verify.proof import ProofOptions, prove, together
 from backport.verify.results import Cell, Guard, Proof, Status, Verdict
 from backport.verify.runs import Runs
-from tinyproject import Project, make_project
+from tinyproject import Project, living, make_project
 
 BUGGY = '''
 """The code."""
@@ -376,6 +380,26 @@ def test_tests_that_write_into_their_tree_do_not_reach_other_trees(project: Proj
 
 def test_nothing_of_a_proof_is_left_in_the_scratch_folder(project: Project) -> None:
     proof_of(project, GOOD)
+    assert [path for path in project.workshop.scratch.iterdir() if path.is_dir()] == []
+
+
+def test_everything_ends_when_a_person_interrupts(project: Project) -> None:
+    mark = f"interrupt-mark-{os.getpid()}"
+    text = "import subprocess, sys, unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+    text += (
+        f"        subprocess.call([sys.executable, '-c', 'import time; time.sleep(600)', {mark!r}])"
+    )
+    claim = claim_of(project, [(Kind.OTHER, {"tests/test_it.py": text}, ["tests.test_it"], [])])
+
+    def interrupt() -> None:
+        while not living(mark):
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        prove(claim, project.trees, runs_of(project))
+    assert living(mark) == []
     assert [path for path in project.workshop.scratch.iterdir() if path.is_dir()] == []
 
 
