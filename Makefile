@@ -9,7 +9,8 @@ ARGS ?=
 export SERIES NOVA ONTO
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Twice quiet: no warnings either; errors are shown.
+PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help backport test test-quick lint format bench schema clean distclean
