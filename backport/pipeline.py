@@ -10,6 +10,7 @@ from backport.apply.conflict import Pending, State, pending, pending_files
 from backport.apply.engine import Options, Signing, apply_series
 from backport.apply.outcome import Conflict, Outcome
 from backport.checkout.objects import Signed
+from backport.checkout.urls import without_password
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
 from backport.progress import Progress, Silent
 from backport.publish.branch import Action as PlannedAction
@@ -56,7 +57,7 @@ def run(places: Places, request: RunRequest, findings: Findings, progress: Progr
     """
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
-    progress.step("locate", request.checkout or "the built-in checkout")
+    progress.step("locate", without_password(request.checkout or "the built-in checkout"))
     with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
         waiting = pending(places.state, session.checkout.common_dir, series.name)
         if waiting.exists and not request.dry_run:

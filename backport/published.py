@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backport.apply.outcome import AppliedChange, Outcome
 from backport.checkout.objects import Commit
+from backport.checkout.urls import without_password
 from backport.errors import UsageError
 from backport.pipeline import Findings, checkout_facts
 from backport.progress import Progress
@@ -25,7 +26,7 @@ def verify_branch(
     """
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
-    progress.step("locate", request.checkout or "the built-in checkout")
+    progress.step("locate", without_password(request.checkout or "the built-in checkout"))
     with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
         findings.checkout = checkout_facts(session, request.onto)
         branch = request.branch_name or f"backport/{series.name}"

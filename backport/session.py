@@ -12,12 +12,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from backport.checkout.clone import clone_once, is_url
+from backport.checkout.clone import clone_once
 from backport.checkout.embedded import embedded_checkout
 from backport.checkout.locate import Base, check_project, locate_base
 from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
 from backport.checkout.sdist import fetch_sdist, unpack_sdist
+from backport.checkout.urls import is_url, without_password
 from backport.errors import CannotTellError, UsageError
 from backport.supply.index import read_settings
 from backport.progress import Progress
@@ -69,6 +70,8 @@ def open_session(
     with _held(places, checkout, progress), workspace(places.cache / "runs") as folder:
         scratch = checkout.scratch(folder / "git")
         base = locate_base(checkout, branch, onto)
+        if scratch.promisor:
+            scratch.promisor.bring(scratch.folder, [base.commit])
         check_project(checkout, scratch.file(base.commit, ".gitreview"), branch)
         yield Session(checkout, kind, scratch, base, folder, places)
 
@@ -80,7 +83,7 @@ def _find(
         return _built_in(places, branch, progress), "built-in"
     if is_url(where) and not Path(where).exists():
         checkout = clone_once(where, places.cache, progress)
-        return checkout, f"clone of {where} in the cache"
+        return checkout, f"clone of {without_password(where)} in the cache"
     checkout = open_checkout(Path(where).expanduser())
     return checkout, checkout.kind
 

@@ -111,8 +111,8 @@ class Project:
         return {name: self.repo.show(rev, name) for name in names if name}
 
 
-def make_project(root: Path) -> Project:
-    """Make an empty one."""
-    project = Project(root, make_repo(root / "checkout"))
+def make_project(root: Path, *how: str) -> Project:
+    """Make an empty one; ``how`` is for git init."""
+    project = Project(root, make_repo(root / "checkout", *how))
     project.branch_yaml()
     return project

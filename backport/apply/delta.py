@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,22 @@ def make_delta(scratch: Scratch, change: Change) -> Delta:
     return Delta(change, patch, _sides(scratch, patch, before, after), before, picked)
 
 
+def bring_sources(scratch: Scratch, changes: Sequence[Change]) -> None:
+    """Fetch what changes were made from, all at once, where the checkout is a partial clone."""
+    if scratch.promisor is None:
+        return
+    commits = [found for change in changes if (found := scratch.resolve(change.commit or ""))]
+    parents = [parent for commit in commits for parent in scratch.commit(commit).parents]
+    if commits:
+        scratch.promisor.bring(scratch.folder, [*commits, *parents])
+    patches = [
+        parse_patch(change.patch, change.patch_file or Path()) for change in changes if change.patch
+    ]
+    blobs = [file.old_blob for patch in patches for file in patch.files if file.old_blob]
+    # Shortened ids are nothing that a remote can be asked for.
+    scratch.promisor.bring_files(scratch.folder, [one for one in blobs if len(one) in (40, 64)])
+
+
 def _sides(scratch: Scratch, patch: Patch, before: str, after: str) -> dict[str, Sides]:
     """Look both sides up: in the trees that are known to hold them."""
     old = scratch.entries(before, [file.old_path for file in patch.files if file.old_path])
@@ -81,7 +97,8 @@ def _picked(scratch: Scratch, change: Change) -> Commit:
     found = scratch.resolve(change.commit or "")
     if not found:
         raise UsageError(
-            f"{_place(change)}: commit {change.commit} is not in the checkout",
+            f"{_place(change)}: commit {change.commit} is not in the checkout"
+            + scratch.why_missing,
             "Fetch the branch that it is on, or give the change as a patch.",
         )
     commit = scratch.commit(found)
@@ -90,6 +107,12 @@ def _picked(scratch: Scratch, change: Change) -> Commit:
         raise UsageError(
             f"{_place(change)}: commit {found[:12]} is {what}, and cannot be picked",
             "Pick the commits that were merged, one change each.",
+        )
+    if not scratch.resolve(commit.parents[0]):
+        raise UsageError(
+            f"{_place(change)}: the parent of commit {found[:12]} is not in the checkout"
+            + scratch.why_missing,
+            "Fetch more of the history, or give the change as a patch.",
         )
     return commit
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from backport.apply import present
-from backport.apply.delta import Delta, make_delta
+from backport.apply.delta import Delta, bring_sources, make_delta
 from backport.apply.ladder import Climbed, climb
 from backport.apply.outcome import (
     AlreadyIn,
@@ -70,6 +70,7 @@ def apply_series(
     :raises ConflictError: a Change-Id is taken by another change
     """
     options, progress = options or Options(), progress or Silent()
+    bring_sources(scratch, series.changes)
     deltas = [make_delta(scratch, change) for change in series.changes]
     history = present.read_history(scratch, base, deltas)
     applied: list[AppliedChange] = []

@@ -154,7 +154,7 @@ def _three_way(
     files = [file for file in delta.patch.files if file.path in exact.left]
     known = [(file, delta.sides[file.path]) for file in files if file.path in delta.sides]
     unknown = {
-        file.path: (*exact.left[file.path], _unknown(file))
+        file.path: (*exact.left[file.path], _unknown(file) + scratch.why_missing)
         for file in files
         if file.path not in delta.sides
     }

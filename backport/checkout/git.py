@@ -128,7 +128,7 @@ class Git:
         self, folder: Path, git_dir: Path | None = None, user_settings: bool = False
     ) -> None:
         self.folder = folder
-        self._git = gitpython.Git(str(folder))
+        self._git = gitpython.Git()
         place = {"GIT_DIR": str(git_dir)} if git_dir else _ceiling(folder)
         settings = {} if user_settings else _NO_SETTINGS
         self._git.update_environment(**_HERMETIC, **settings, **place)
@@ -149,14 +149,16 @@ class Git:
         :param settings: further ``name=value`` settings
         :raises GitFailedError: any other status
         """
-        flags = [flag for item in (*_OVERRULED, *settings) for flag in ("-c", item)]
+        # Not by Git(folder): GitPython (3.1.43) fills in what looks like a variable in its name.
+        flags = ["-C", str(self.folder)]
+        flags += [flag for item in (*_OVERRULED, *settings) for flag in ("-c", item)]
         with tempfile.TemporaryFile() as source:
             source.write(stdin or b"")
             source.seek(0)
             status, out, err = self._execute(["git", *flags, *args], cast("BinaryIO", source), env)
         if status not in ok:
             raise GitFailedError(
-                f"git {args[0]} failed with status {status}: {_last_line(err)}",
+                f"git {args[0]} failed with status {status}: {_reason(err)}",
                 f"It was run in {self.folder}.",
             )
         return Result(status, out, err)
@@ -187,6 +189,9 @@ def _ceiling(folder: Path) -> dict[str, str]:
     return {"GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
 
 
-def _last_line(text: str) -> str:
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1].removeprefix("fatal: ").removeprefix("error: ") if lines else "no reason given"
+def _reason(text: str) -> str:
+    """Say on one line why git failed: what it calls errors, else the last that it said."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("fatal: ", "error: "))]
+    said = [line.partition(": ")[2] for line in errors[-3:]] or lines[-1:]
+    return "; ".join(dict.fromkeys(said)) or "no reason given"

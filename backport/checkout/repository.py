@@ -9,8 +9,9 @@ from pathlib import Path
 
 from backport.checkout.git import Git, GitFailedError
 from backport.checkout.objects import Signed
+from backport.checkout.promised import Promisor, read_promisor
 from backport.checkout.scratch import Scratch, create_scratch
-from backport.errors import RefusedError, UsageError
+from backport.errors import CannotTellError, RefusedError, UsageError
 from backport.series.model import Person
 
 _IDENTITY = re.compile(r"(.*?) ?<(.*)> (\d+ [-+]\d{4})", re.DOTALL)
@@ -58,19 +59,27 @@ class Checkout:
         return (self.common_dir / "shallow").exists()
 
     @property
+    def promisor(self) -> Promisor | None:
+        """The remote that has what this repository lacks, where it is a partial clone."""
+        return read_promisor(self.git, self.folder, self.objects)
+
+    @property
     def kind(self) -> str:
         """A word or two for the report."""
         words = [
             "bare repository" if self.is_bare else "clone",
             "linked worktree" if self.git_dir != self.common_dir else "",
             "shallow" if self.is_shallow else "",
+            "partial" if self.promisor else "",
         ]
         return ", ".join(filter(None, words))
 
     def scratch(self, folder: Path) -> Scratch:
         """Make a scratch repository on top of this one in a new ``folder``."""
         shallow = (self.common_dir / "shallow").read_bytes() if self.is_shallow else b""
-        return create_scratch(folder, self.objects, self.object_format, shallow)
+        scratch = create_scratch(folder, self.objects, self.object_format, shallow)
+        scratch.promisor = self.promisor
+        return scratch
 
     def resolve(self, rev: str) -> str | None:
         """Return the commit that ``rev`` means; None where it means none."""
@@ -132,13 +141,20 @@ class Checkout:
         """Take the objects over, then move the refs, all or none of them.
 
         :param pack: what :meth:`~backport.checkout.scratch.Scratch.pack` gave
+        :raises CannotTellError: the objects cannot be written
         :raises RefusedError: a ref is not (any more) what its update says
         """
         signed = {
             "GIT_COMMITTER_NAME": who.person.name,
             "GIT_COMMITTER_EMAIL": who.person.email,
         }
-        self.git.run("unpack-objects", "-q", stdin=pack)
+        try:
+            self.git.run("unpack-objects", "-q", stdin=pack)
+        except GitFailedError as error:
+            raise CannotTellError(
+                f"{self.objects} cannot be written: {error.message}",
+                "No branch was made, and nothing else was changed.",
+            ) from error
         null = "0" * len(updates[0].new)
         lines = [f"update {up.name}\0{up.new}\0{up.old or null}\0" for up in updates]
         transaction = "".join(("start\0", *lines, "prepare\0", "commit\0"))

@@ -25,6 +25,7 @@ from backport.checkout.objects import (
     parse_entry,
     parse_merge,
 )
+from backport.checkout.promised import Promisor
 
 #: What decides how a merge comes out stands here, not in anybody's configuration.
 _MERGE_SETTINGS = (
@@ -54,8 +55,15 @@ class Scratch:
         self.folder = folder
         self.git = Git(folder, folder)
         self._id_length = {"sha1": 40, "sha256": 64}[object_format]
+        self.promisor: Promisor | None = None  # what the checkout lacks can be had from there
         self._numbers = itertools.count()
         self._indexes: dict[str, Path] = {}  # by the tree that they hold
+
+    @property
+    def why_missing(self) -> str:
+        """A word on why a commit or a file may not be there; "" where nothing accounts for it."""
+        shallow = (self.folder / "shallow").exists()
+        return " (history is cut off: a shallow clone; git fetch --unshallow)" if shallow else ""
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -234,7 +242,12 @@ class Scratch:
         return done.status == 0
 
     def patch_ids(self, tip: str, paths: Sequence[str], limit: int) -> dict[str, str]:
-        """Map patch-ids to commits: the last ``limit`` ones up to ``tip`` that touch ``paths``."""
+        """Map patch-ids to commits: the last ``limit`` ones up to ``tip`` that touch ``paths``.
+
+        In a partial clone it finds none: all the files that those commits changed are needed.
+        """
+        if self.promisor:
+            return {}
         which = ("--full-diff", "--no-merges", f"--max-count={limit}", "--format=commit %H")
         how = ("--no-ext-diff", "--no-textconv", "--binary", "--full-index")
         log = self.git.run("log", "-p", *which, *how, tip, "--", *paths)

@@ -16,31 +16,8 @@ from pathlib import Path
 import pytest
 
 from gitrepo import Repo, snapshot
-from project import Project, make_project
-
-BRANCH = "refs/heads/backport/ocata/bug-1"
-TEN = "".join(f"line {n}\n" for n in range(1, 11))
-FIVE = TEN.replace("line 5", "line V")
-CRLF = TEN.replace("\n", "\r\n")
-IDENT = "$Id$\n" + TEN
-BINARY = bytes(range(256)) * 8
-
-BEFORE: dict[str, bytes | str | None] = {
-    "merged": TEN, "moved": TEN * 3, "crlf": CRLF, "ident": IDENT, "binary": BINARY,
-    "latin": TEN.encode() + b"gr\xfcn\n", "spaces": TEN, "grün": TEN,
-}  # fmt: skip
-ONE: dict[str, bytes | str | None] = {
-    "crlf": CRLF.replace("line 5", "line V"),
-    "ident": IDENT.replace("line 5", "line V"),
-    "binary": BINARY + b"\0more",
-    "latin": TEN.encode() + b"gr\xfcner\n",
-    "spaces": TEN.replace("line 5", " \tline 5 \t\n\n"),
-    "grün": FIVE,
-}
-TWO: dict[str, bytes | str | None] = {"merged": FIVE, "moved": "first\n" + TEN * 3}
-BASE: dict[str, bytes | str | None] = {
-    "merged": TEN.replace("line 8", "line VIII"), "moved": None, "d/there": TEN * 3 + "tail\n",
-}  # fmt: skip
+from plainrun import BRANCH, CRLF, FIVE, IDENT, TEN, Plain, make_plain
+from project import Project
 
 
 @dataclass(frozen=True)
@@ -290,50 +267,17 @@ ROWS: dict[str, Arrange] = {
 }  # fmt: skip
 
 
-def arrange_project(root: Path) -> Project:
-    """Make a checkout, and a series that goes in exactly, by a merge, and along a rename."""
-    root.mkdir(exist_ok=True)
-    project = make_project(root)
-    repo = project.repo
-    before = repo.commit("before", BEFORE)
-    one = repo.commit("one", ONE)
-    two = repo.commit("two", TWO)
-    project.patch_series(repo.diff(before, one), repo.diff(one, two))
-    repo.git("checkout", "-q", "-B", "stable/ocata", before)
-    repo.commit("base", BASE)
-    return project
-
-
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Give a project on which the series was applied with nothing set; it is copied for each row.
-
-    It is made with the settings of the machine cut off, as all tests are.
-    """
-    root = tmp_path_factory.mktemp("plain") / "project"
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("GIT_", "XDG_"))]:
-            patch.delenv(name)
-        patch.setenv("HOME", str(tmp_path_factory.mktemp("plain-home")))
-        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        arrange_project(root)
-        done = Project(root.with_name("done"), Repo(root.with_name("done") / "checkout"))
-        shutil.copytree(root, done.root, symlinks=True)
-        ran = done.apply("ocata/bug-1")
-        assert ran.code == 0, ran.out
-    return done
-
-
-def copy_of(plain: Project, root: Path) -> Project:
-    shutil.copytree(plain.root.with_name("project"), root, symlinks=True)
-    return Project(root, Repo(root / "checkout"))
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
+    """Give a project, and what its series makes with nothing set."""
+    return make_plain(tmp_path_factory)
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_settings_change_nothing_and_run_nothing(
-    plain: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str
+    plain: Plain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str
 ) -> None:
-    project = copy_of(plain, tmp_path / "project")
+    project = plain.copy(tmp_path / "project")
     program, mark = tmp_path / "program", tmp_path / "mark"
     program.write_text(f'#!/bin/sh\necho "$0 $*" >> {mark}\n')
     program.chmod(0o755)
@@ -349,7 +293,7 @@ def test_settings_change_nothing_and_run_nothing(
     assert ran.code == 0, ran.err + ran.out
     assert not mark.exists(), mark.read_text()
     after = snapshot(project.repo.path)
-    assert after.refs[BRANCH] == snapshot(plain.repo.path).refs[BRANCH]
+    assert after.refs[BRANCH] == plain.tip
     assert after.without(BRANCH) == before
 
 
