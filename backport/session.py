@@ -14,16 +14,17 @@ from filelock import FileLock, Timeout
 
 from backport.checkout.clone import clone_once
 from backport.checkout.embedded import embedded_checkout
+from backport.checkout.git import git_version
 from backport.checkout.locate import Base, check_project, locate_base
 from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
 from backport.checkout.sdist import fetch_sdist, unpack_sdist
 from backport.checkout.urls import is_url, without_password
 from backport.errors import CannotTellError, UsageError
-from backport.supply.index import read_settings
 from backport.progress import Progress
 from backport.series.manifest import load_rewind
 from backport.series.model import Branch
+from backport.supply.index import read_settings
 from backport.workspace import workspace
 
 #: Seconds that a run waits for another one on the same checkout.
@@ -66,6 +67,7 @@ def open_session(
 
     :param where: a path or a URL; None is the built-in checkout
     """
+    git_version()
     checkout, kind = _find(places, branch, where, progress)
     with _held(places, checkout, progress), workspace(places.cache / "runs") as folder:
         scratch = checkout.scratch(folder / "git")

@@ -11,13 +11,15 @@ import tempfile
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
-
-import git as gitpython
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from backport.errors import CannotTellError
 
+if TYPE_CHECKING:
+    import git as gitpython
+
 OLDEST_GIT = (2, 38)
+_REMEDY = "Install git 2.38 or newer, and see that it is on the PATH."
 
 #: What may stay of GIT_* in the environment: who commits, and how a remote is reached.
 _KEPT = re.compile(
@@ -102,17 +104,21 @@ def git_version() -> tuple[int, ...]:
 
     :raises CannotTellError: there is no git, or it is too old
     """
-    try:
-        found: tuple[int, ...] = tuple(gitpython.Git().version_info)
-    except (gitpython.GitCommandNotFound, gitpython.GitCommandError) as error:
-        raise CannotTellError(
-            "git does not answer", "Install git, and see that it is on the PATH."
-        ) from error
+    found: tuple[int, ...] = tuple(_start().version_info)
     if found < OLDEST_GIT:
         raise CannotTellError(
             f"git {'.'.join(map(str, found))} is too old", "git 2.38 or newer is needed."
         )
     return found
+
+
+def _start() -> gitpython.Git:
+    """Load GitPython, which runs ``git version`` when it is loaded, and cannot be without a git."""
+    try:
+        import git as gitpython
+    except ImportError as error:
+        raise CannotTellError("git does not answer", _REMEDY) from error
+    return gitpython.Git()
 
 
 class Git:
@@ -128,7 +134,7 @@ class Git:
         self, folder: Path, git_dir: Path | None = None, user_settings: bool = False
     ) -> None:
         self.folder = folder
-        self._git = gitpython.Git()
+        self._git = _start()
         place = {"GIT_DIR": str(git_dir)} if git_dir else _ceiling(folder)
         settings = {} if user_settings else _NO_SETTINGS
         self._git.update_environment(**_HERMETIC, **settings, **place)
@@ -166,6 +172,8 @@ class Git:
     def _execute(
         self, command: list[str], source: BinaryIO, env: Mapping[str, str] | None
     ) -> tuple[int, bytes, str]:
+        from git.exc import GitCommandNotFound  # loaded by now, see _start
+
         try:
             status, out, err = self._git.execute(
                 command,
@@ -176,8 +184,8 @@ class Git:
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
             )
-        except gitpython.GitCommandNotFound as error:
-            raise CannotTellError("git is not on the PATH", "Install git 2.38 or newer.") from error
+        except (GitCommandNotFound, OSError) as error:
+            raise CannotTellError(f"git cannot be started: {error}", _REMEDY) from error
         except ValueError as error:  # a NUL in an argument
             raise GitFailedError(f"git cannot be asked so: {error}") from error
         return status, out, err

@@ -38,6 +38,9 @@ _MERGE_SETTINGS = (
     "diff.renames=true",
 )
 
+#: Paths on one command line: the system takes some two million bytes (execve(2)).
+_AT_ONCE = 400
+
 #: Files are written and read back as they are stored, whatever .gitattributes of the tree says:
 #: nothing else must change in a resolution than what a person edits (gitattributes(5); a file
 #: of the repository's own goes before those of the tree).
@@ -97,11 +100,12 @@ class Scratch:
     def entries(self, tree: str, paths: Iterable[str], recurse: bool = False) -> dict[str, Entry]:
         """Return the entries of ``tree`` at ``paths`` (with ``recurse``, also below them)."""
         wanted = list(paths)
-        if not wanted:
-            return {}
         how = ["-r"] if recurse else []
-        fields = self.git.run("ls-tree", "-z", *how, tree, "--", *wanted).fields
-        return dict(parse_entry(field) for field in fields)
+        asked = (
+            self.git.run("ls-tree", "-z", *how, tree, "--", *wanted[first : first + _AT_ONCE])
+            for first in range(0, len(wanted), _AT_ONCE)
+        )
+        return dict(parse_entry(field) for done in asked for field in done.fields)
 
     def file(self, tree: str, path: str) -> bytes | None:
         """Read one file of a tree; None where it has none there, or no plain file."""
@@ -250,7 +254,8 @@ class Scratch:
             return {}
         which = ("--full-diff", "--no-merges", f"--max-count={limit}", "--format=commit %H")
         how = ("--no-ext-diff", "--no-textconv", "--binary", "--full-index")
-        log = self.git.run("log", "-p", *which, *how, tip, "--", *paths)
+        # A commit that does the same touches all of the paths; so some of them are enough.
+        log = self.git.run("log", "-p", *which, *how, tip, "--", *paths[:_AT_ONCE])
         return self.patch_id(log.out)
 
     def patch_id(self, patch: bytes) -> dict[str, str]:
@@ -274,7 +279,9 @@ class Scratch:
         self.git.run("add", "--update", "--", ".", env=env | {"GIT_LITERAL_PATHSPECS": "0"})
         there = [path for path in new_paths if (folder / path).exists()]
         if there:
-            self.git.run("add", "--force", "--", *there, env=env)
+            stdin = "\0".join(there).encode("utf-8", "surrogateescape")
+            how = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")
+            self.git.run("add", *how, stdin=stdin, env=env)
         return self._write(env)
 
     def pack(self, tips: Sequence[str], base: str) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,38 @@ def test_input_and_output_are_bytes(repo: Repo) -> None:
 
 def test_the_version_is_new_enough() -> None:
     assert git_version() >= (2, 38)
+
+
+def fake_git(folder: Path, script: str) -> str:
+    """Make a program that stands for git, and return a PATH with nothing else on it."""
+    folder.mkdir()
+    (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "git").chmod(0o755)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("", "git does not answer"),
+        ("echo git version 2.37.9", "git 2.37.9 is too old"),
+        ("exit 1", "git does not answer"),
+        ("echo hello", "git does not answer"),
+        ('kill -9 "$$"', "git does not answer"),
+    ],
+)
+def test_without_a_git_that_works_a_line_says_so(tmp_path: Path, script: str, says: str) -> None:
+    """In a process of its own: GitPython asks once, and cannot be loaded without a git."""
+    path = fake_git(tmp_path / "bin", script) if script else str(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "backport", "run", "ocata/bug-1783613", "--checkout", str(tmp_path)],
+        env=os.environ | {"PATH": path, "PYTHONPATH": str(Path(__file__).parents[2])},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert f"error: {says}" in done.stderr
+    assert "2.38" in done.stderr
+    assert "Traceback" not in done.stderr
