@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from operator import itemgetter
 
 from backport.apply.landing import Lines, split_lines
@@ -17,6 +18,7 @@ NOTHING = range(0)
 _SECTION_LINE = re.compile(rb"\[[ -\\^-~]+\](?=\s*$)")
 _SECTION = re.compile(r"\[")
 _NAME = re.compile(r"(?:async[ \t]+)?(?:class|def)[ \t]+(\w*)")
+_UNDERLINE = re.compile(rb"([-=~^\"'`#*+.:_])\1*\s*$")
 _NUMBER = itemgetter(0)
 
 
@@ -27,6 +29,7 @@ class View:
     source: bytes
     outline: Outline | None
     python: bool
+    prose: bool = False
 
     @cached_property
     def lines(self) -> Lines:
@@ -35,13 +38,24 @@ class View:
 
     @cached_property
     def headings(self) -> tuple[tuple[int, str], ...]:
-        """The lines that git takes for headings of hunks, and ``[sections]``, with numbers."""
-        found = headings(self.source, python=self.python)
-        if self.python:
+        """The lines that git takes for headings of hunks, and ``[sections]``, with numbers.
+
+        In prose, where any line may begin with a letter, they are the titles.
+        """
+        titles = tuple(self._underlined()) if self.prose else ()
+        found = titles or headings(self.source, python=self.python)
+        if titles or self.python:
             return found
         matches = ((n, _SECTION_LINE.match(line)) for n, line in enumerate(self.lines, start=1))
         sections = ((number, match[0].decode()) for number, match in matches if match)
         return tuple(sorted([*found, *sections]))
+
+    def _underlined(self) -> Iterator[tuple[int, str]]:
+        """Yield the titles of reStructuredText, and of Markdown where they are underlined."""
+        for number, (line, below) in enumerate(pairwise(self.lines), start=1):
+            title = line.strip()
+            if title and _UNDERLINE.match(below) and len(below.strip()) >= len(title):
+                yield number, title.decode("utf-8", "surrogateescape")
 
     def telling(self, changed: range) -> Iterator[int]:
         """Yield the lines that are not blank: whose a blank line is, nobody knows."""
@@ -147,7 +161,10 @@ def views(path: str, *sources: bytes) -> list[View]:
     outlines = [outline(source) if python else None for source in sources]
     if None in outlines:
         outlines = [None] * len(sources)
-    return [View(source, found, python) for source, found in zip(sources, outlines, strict=True)]
+    prose = path.endswith((".rst", ".md"))
+    return [
+        View(source, found, python, prose) for source, found in zip(sources, outlines, strict=True)
+    ]
 
 
 def _python_by_name(source: bytes) -> bool:

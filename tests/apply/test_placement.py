@@ -297,6 +297,19 @@ def test_the_sections_of_ini_files_are_homes(repo: Repo) -> None:
     assert (placed.complaint, placed.placement.home) == ("", "[api]")
 
 
+def test_the_titles_of_prose_are_homes(repo: Repo) -> None:
+    text = "".join(
+        f"{title}\n{'-' * len(title)}\n\nIt changed\nthe API.\n\n  Code\n\n"
+        for title in ("2.1", "2.2")
+    )
+    after = fixed(text, "  Code", "  Code 1")
+    (placed,) = place(repo, text, after, text[text.index("2.2") :], "-U1", path="history.rst")
+    assert placed.complaint == "belongs in 2.1, landed in 2.2"
+    base = f"2.0\n---\n\n{text}".replace("changed\nthe API", "changed a\nlot", 1)
+    (placed,) = place(repo, text, after, base, "-U1", path="history.rst")
+    assert summary((placed,)) == [(9, "2.1")]
+
+
 def test_a_flat_list_has_no_homes_to_mistake(repo: Repo) -> None:
     before = "".join(f"package{n}>=1.{n}\n" for n in range(20))
     after = before.replace("package12>=1.12", "package12>=1.13")
