@@ -13,7 +13,9 @@ class Status(str, Enum):
     PASSED = "passed"
     FAILED = "failed"  # an assertion of the test did not hold
     ERROR = "error"  # an exception out of the test's body or the code under test
-    SETUP_ERROR = "set-up error"  # import, collection, setUp or a fixture: says nothing about the code
+    SETUP_ERROR = (
+        "set-up error"  # import, collection, setUp or a fixture: says nothing about the code
+    )
     SKIPPED = "skipped"
     EXPECTED_FAILURE = "expected failure"
     UNEXPECTED_SUCCESS = "unexpected success"
@@ -74,8 +76,12 @@ class Run:
     @property
     def green(self) -> bool:
         """Whether everything that was asked for ran, and nothing speaks against the code."""
-        return not self.problem and bool(self.results) and all(
-            result.status.passed or result.status is Status.SKIPPED for result in self.results
+        return (
+            not self.problem
+            and bool(self.results)
+            and all(
+                result.status.passed or result.status is Status.SKIPPED for result in self.results
+            )
         )
 
 
@@ -91,7 +97,7 @@ class CellKind(str, Enum):
 
 @dataclass(frozen=True)
 class Cell:
-    """Tests of one commit on the code of another. Numbers are those of the changes; 0 is the base."""
+    """Tests of one commit on the code of another, by the changes' numbers; 0 is the base."""
 
     kind: CellKind
     tests_of: int
