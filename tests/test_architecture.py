@@ -23,6 +23,7 @@ ROOMS = {
     "publish": {"publish", "checkout", "series"},
     "report": {"report", "series", "apply", "verify"},
     "supply": {"supply"},
+    "source": {"source"},
 }
 # Of other rooms, the report knows values only.
 VALUES = {
@@ -33,7 +34,7 @@ VALUES = {
     "backport.verify.results",
 }
 UNDER = {
-    "errors", "progress", "process", "workspace", "outline", "logical", "resources", "supply",
+    "errors", "progress", "process", "workspace", "resources", "source", "supply",
 }  # fmt: skip
 # Runs inside the branch's Python, in a process of its own.
 WORKER = {"worker.py", "worker_child.py", "worker_tests.py", "worker_result.py"}

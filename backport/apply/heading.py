@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from backport.apply.view import View, reworded
-from backport.outline import Outline, Scope, heading
 from backport.series.patch_model import Hunk
+from backport.source.outline import Outline, Scope, heading
 
 _DEFINITION = re.compile(r"\s*(?:async\s+)?(?:class|def)\s+(\w+)")
 

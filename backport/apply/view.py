@@ -11,7 +11,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from backport.apply.landing import Lines, split_lines
-from backport.outline import Outline, headings, outline
+from backport.source.outline import Outline, headings, outline
 
 NOTHING = range(0)
 # Of setup.cfg and the like: git's heading would be the line above, which tells nothing.

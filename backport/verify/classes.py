@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from backport.logical import decode
-from backport.outline import Outline, Scope, outline
+from backport.source.logical import decode
+from backport.source.outline import Outline, Scope, outline
 
 #: How far imports of imports, and subclasses of subclasses, are followed.
 DEPTH = 12

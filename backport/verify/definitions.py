@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from backport.logical import LogicalLine, decode, logical_lines
-from backport.outline import Outline, Scope, outline, same_code
+from backport.source.logical import LogicalLine, decode, logical_lines
+from backport.source.outline import Outline, Scope, outline, same_code
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from backport.checkout.objects import Entry
-from backport.outline import same_code
 from backport.series.patch import parse_patch
 from backport.series.patch_model import FilePatch, Hunk
+from backport.source.outline import same_code
 from backport.verify.matrix import Claim, Step
 from backport.verify.results import Guard, HunkProof, Run, Status, TestResult
 from backport.verify.runs import Ask, Runs

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from backport.outline import same_code
+from backport.source.outline import same_code
 from backport.verify.classes import Classes, ClassRef, Sources, is_test_name, module_name
 from backport.verify.definitions import (
     Definitions,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from backport.apply.landing import follow, pieces_of, split_lines
 from backport.apply.placement import UNTOLD, Placed, Versions, place_hunks
-from backport.outline import outline
 from backport.series.patch import parse_patch
 from backport.series.patch_model import Hunk
+from backport.source.outline import outline
 from gitrepo import Repo
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backport.logical import decode, expand_indentation, logical_lines, malformed
-from backport.outline import Outline, _from_lines, heading, outline, same_code
+from backport.source.logical import decode, expand_indentation, logical_lines, malformed
+from backport.source.outline import Outline, _from_lines, heading, outline, same_code
 from gitrepo import Repo
 
 PYTHON_2 = textwrap.dedent(
