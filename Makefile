@@ -43,7 +43,7 @@ format: .venv/dev.stamp  ## let ruff put the code into its form
 	$(BIN)/ruff format .
 
 bench: .venv/dev.stamp  ## measure speed, as ratios within one run
-	$(BIN)/python -m bench $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
 
 schema: .venv/run.stamp  ## print the JSON schema of the report
 	@$(BIN)/backport schema

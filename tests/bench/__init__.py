@@ -1,0 +1,1 @@
+"""Measures speed, as ratios within one run: ``make bench``."""
