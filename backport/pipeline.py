@@ -9,7 +9,6 @@ from pathlib import Path
 from backport.apply.conflict import Pending, State, pending, pending_files
 from backport.apply.engine import Options, Signing, apply_series
 from backport.apply.outcome import Conflict, Outcome
-from backport.checkout.objects import Signed
 from backport.checkout.urls import without_password
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
 from backport.progress import Progress, Silent
@@ -135,7 +134,7 @@ def _verify_and_publish(
     if findings.exit_code is ExitCode.DONE:
         there = plan.action is PlannedAction.NOTHING_TO_DO
         progress.step("publish", branch + ": nothing to do, it is there already" * there)
-        who = Signed(session.checkout.identities().committer, _date(session))
+        who = session.scratch.commit(outcome.tip).committer
         publish(session.checkout, session.scratch, plan, outcome.base, who)
         findings.branch = branch_facts(plan)
 

@@ -22,13 +22,18 @@ def workspace(parent: Path) -> Iterator[Path]:
     run left behind is told from what another run works in, and swept.
     """
     parent.mkdir(parents=True, exist_ok=True)
-    _sweep(parent)
-    folder = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
+    # One at a time: else a folder whose lock is not there could be one that is just being made,
+    # and one that was left by a kill in that very moment would stay for good.
+    with FileLock(parent / _LOCK):
+        _sweep(parent)
+        folder = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
+        held = FileLock(folder / _LOCK)
+        held.acquire()
     try:
-        with FileLock(folder / _LOCK):
-            yield folder
+        yield folder
     finally:
         remove(folder)
+        held.release()
 
 
 def remove(folder: Path) -> None:
@@ -47,11 +52,8 @@ def remove(folder: Path) -> None:
 
 def _sweep(parent: Path) -> None:
     for left in parent.glob("run-*"):
-        lock = left / _LOCK
-        if not lock.exists():
-            continue  # another run is just making it, or taking it away
         try:
-            with FileLock(lock, timeout=0):
+            with FileLock(left / _LOCK, timeout=0):
                 remove(left)
         except (Timeout, OSError):
             continue

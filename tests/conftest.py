@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,12 @@ def stranger(python27: None, tmp_path_factory: pytest.TempPathFactory) -> Strang
     (root / "home").mkdir()
     (root / "work").mkdir()
     return Stranger(root / "home", root / "work")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have counted with ``record_property``: kills survived, examples run."""
+    counts: Counter[str] = Counter()
+    for report in terminalreporter.getreports("passed"):
+        counts.update({name: n for name, n in report.user_properties if isinstance(n, int)})
+    for name, count in sorted(counts.items()):
+        terminalreporter.write_line(f"{count:6} {name}")

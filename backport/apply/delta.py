@@ -121,8 +121,9 @@ def _trees(scratch: Scratch, patch: Patch, change: Change) -> tuple[str, str]:
     """Make the trees before and after out of the blobs that the patch names, and that are here."""
     entries: dict[str, Entry | None] = {}
     known = []
+    blobs = scratch.full_ids(file.old_blob for file in patch.files if file.old_blob)
     for file in patch.files:
-        blob = scratch.full_id(file.old_blob) if file.old_blob else None
+        blob = blobs.get(file.old_blob or "")
         if file.old_path and blob:
             entries[file.old_path] = Entry(file.old_mode or file.new_mode or "100644", blob)
         if blob or not file.old_path:

@@ -74,14 +74,14 @@ def apply_series(
     deltas = [make_delta(scratch, change) for change in series.changes]
     history = present.read_history(scratch, base, deltas)
     applied: list[AppliedChange] = []
-    tip = base
+    tip, tree = base, scratch.tree(base)
     for delta in deltas:
         progress.update(delta.change.subject, delta.change.number - 1, len(deltas))
-        done = _apply(scratch, series, delta, history, tip, signing, options)
+        done = _apply(scratch, series, delta, history, (tip, tree), signing, options)
         if isinstance(done, Conflict):
             return Outcome(base, tuple(applied), done)
         applied.append(done)
-        tip = done.commit
+        tip, tree = done.commit, done.tree
     return Outcome(base, tuple(applied))
 
 
@@ -90,12 +90,12 @@ def _apply(
     series: Series,
     delta: Delta,
     history: present.History,
-    tip: str,
+    onto: tuple[str, str],
     signing: Signing,
     options: Options,
 ) -> AppliedChange | Conflict:
     change = delta.change
-    tree = scratch.tree(tip)
+    tip, tree = onto
     known = present.by_name(scratch, delta, history)
     if known:
         return _left_alone(change, tip, tree, known)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from backport.apply.delta import Delta, Sides
 from backport.apply.outcome import HunkPlacement
 from backport.apply.placement import Placed, Versions, place_hunks
-from backport.checkout.objects import Entry
 from backport.checkout.scratch import Scratch
-from backport.series.patch_model import FilePatch
+from backport.series.patch_model import GITLINK, FilePatch
 
 
 @dataclass(frozen=True)
@@ -40,30 +39,27 @@ def check_homes(
     new_names = {file.path: moves.get(file.path, file.path) for file in files}
     old = scratch.entries(before, set(old_names.values()))
     new = scratch.entries(after, set(new_names.values()))
+    here = {
+        file.path: Sides(old.get(old_names[file.path]), new.get(new_names[file.path]))
+        for file in files
+    }
+    read = _reader(scratch, [*here.values(), *delta.sides.values()])
     return {
         file.path: _check(
-            scratch,
-            file,
-            Sides(old.get(old_names[file.path]), new.get(new_names[file.path])),
-            delta.sides.get(file.path),
-            accept_moved,
+            file, read(here[file.path]), read(delta.sides.get(file.path)), accept_moved
         )
         for file in files
     }
 
 
 def _check(
-    scratch: Scratch,
     file: FilePatch,
-    here: Sides,
-    origin: Sides | None,
+    target: Versions | None,
+    source: Versions | None,
     accept_moved: Collection[tuple[str, int]],
 ) -> Checked:
-    if not file.hunks or file.old_path is None or file.new_path is None:
-        return Checked()  # a file that is added or deleted as a whole has one place only
-    target = _versions(scratch, here)
-    source = _versions(scratch, origin) if origin else None
-    if target is None:
+    # A file that is added or deleted as a whole has one place only; and so has a submodule.
+    if not file.hunks or file.old_path is None or file.new_path is None or target is None:
         return Checked()
     placed = place_hunks(file.path, file.hunks, target, source)
     wrong = [one for one in placed if one.complaint and not _accepted(file, one, accept_moved)]
@@ -73,14 +69,21 @@ def _check(
     )
 
 
-def _versions(scratch: Scratch, sides: Sides) -> Versions | None:
-    if sides.before is None or sides.after is None:
-        return None
-    return Versions(_data(scratch, sides.before), _data(scratch, sides.after))
+def _reader(
+    scratch: Scratch, sides: Collection[Sides]
+) -> Callable[[Sides | None], Versions | None]:
+    """Read files before and after, all at once: a git for each would be most of the work."""
+    entries = (entry for one in sides for entry in (one.before, one.after))
+    data = scratch.blobs({entry.blob for entry in entries if entry and entry.mode != GITLINK})
 
+    def read(one: Sides | None) -> Versions | None:
+        if one is None or one.before is None or one.after is None:
+            return None
+        if one.before.blob not in data or one.after.blob not in data:
+            return None
+        return Versions(data[one.before.blob], data[one.after.blob])
 
-def _data(scratch: Scratch, entry: Entry) -> bytes:
-    return scratch.blob(entry.blob)
+    return read
 
 
 def _accepted(file: FilePatch, placed: Placed, accept_moved: Collection[tuple[str, int]]) -> bool:

@@ -27,6 +27,8 @@ _KEPT = re.compile(
     r"|HTTP_PROXY_AUTHMETHOD|EXEC_PATH|TEMPLATE_DIR|PYTHON_.*)\Z"
 )
 
+_FOUND = re.compile(r"([0-9a-f]{40,64}) [a-z]+ \d+")
+
 #: Settings of the user, the system and the environment that would take part are cut off …
 _NO_SETTINGS = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -83,6 +85,14 @@ class Result:
         return self.out.decode("utf-8", "surrogateescape").removesuffix("\n")
 
     @property
+    def why(self) -> str:
+        """On one line, why git failed: what it calls errors, else the last that it said."""
+        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith(("fatal: ", "error: "))]
+        said = [line.partition(": ")[2] for line in errors[-3:]] or lines[-1:]
+        return "; ".join(dict.fromkeys(said)) or "no reason given"
+
+    @property
     def fields(self) -> list[str]:
         """The fields of an output that was asked for with ``-z``."""
         text = self.out.decode("utf-8", "surrogateescape")
@@ -99,26 +109,27 @@ def scrub(environ: MutableMapping[str, str]) -> None:
         del environ[name]
 
 
-def git_version() -> tuple[int, ...]:
+def git_version() -> tuple[int, int]:
     """Return the version of the git on the PATH.
 
     :raises CannotTellError: there is no git, or it is too old
     """
-    found: tuple[int, ...] = tuple(_start().version_info)
-    if found < OLDEST_GIT:
-        raise CannotTellError(
-            f"git {'.'.join(map(str, found))} is too old", "git 2.38 or newer is needed."
-        )
-    return found
+    text = Git(Path("/")).run("version").text
+    found = re.match(r"git version (\d+)\.(\d+)", text)
+    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    if version < OLDEST_GIT:
+        raise CannotTellError(f"{text!r} is too old", "git 2.38 or newer is needed.")
+    return version
 
 
 def _start() -> gitpython.Git:
     """Load GitPython, which runs ``git version`` when it is loaded, and cannot be without a git."""
     try:
         import git as gitpython
+
+        return gitpython.Git()
     except ImportError as error:
         raise CannotTellError("git does not answer", _REMEDY) from error
-    return gitpython.Git()
 
 
 class Git:
@@ -162,12 +173,24 @@ class Git:
             source.write(stdin or b"")
             source.seek(0)
             status, out, err = self._execute(["git", *flags, *args], cast("BinaryIO", source), env)
+        done = Result(status, out, err)
         if status not in ok:
             raise GitFailedError(
-                f"git {args[0]} failed with status {status}: {_reason(err)}",
+                f"git {args[0]} failed with status {status}: {done.why}",
                 f"It was run in {self.folder}.",
             )
-        return Result(status, out, err)
+        return done
+
+    def look_up(self, names: Sequence[str]) -> list[str | None]:
+        """Return the ids of the objects that names mean (gitrevisions(7)); None: of none.
+
+        Unlike ``rev-parse --verify``, it ends with another status than 0 only where git breaks.
+        """
+        askable = ["" if "\n" in name or "\0" in name else name for name in names]
+        stdin = "".join(f"{name}\n" for name in askable).encode("utf-8", "surrogateescape")
+        lines = self.run("cat-file", "--batch-check", stdin=stdin).text.split("\n")
+        found = (_FOUND.fullmatch(line) for line in lines)
+        return [match[1] if match else None for match in found][: len(names)]
 
     def _execute(
         self, command: list[str], source: BinaryIO, env: Mapping[str, str] | None
@@ -195,11 +218,3 @@ def _ceiling(folder: Path) -> dict[str, str]:
     # A colon parts the entries of this list; a folder with one in its name then
     # has no ceiling, and what git finds above it is told apart by the caller.
     return {"GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
-
-
-def _reason(text: str) -> str:
-    """Say on one line why git failed: what it calls errors, else the last that it said."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith(("fatal: ", "error: "))]
-    said = [line.partition(": ")[2] for line in errors[-3:]] or lines[-1:]
-    return "; ".join(dict.fromkeys(said)) or "no reason given"

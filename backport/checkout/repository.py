@@ -43,10 +43,11 @@ class Checkout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.git = Git(folder)
-        self.git_dir = self._path("--absolute-git-dir")
-        self.common_dir = (folder / self._path("--git-common-dir")).resolve()
-        self.object_format = self.git.run("rev-parse", "--show-object-format").text
-        self.is_bare = self.git.run("rev-parse", "--is-bare-repository").text == "true"
+        what = ("--show-object-format", "--is-bare-repository", "--absolute-git-dir")
+        told = self.git.run("rev-parse", *what).text.split("\n", 2)
+        self.object_format, self.is_bare = told[0], told[1] == "true"
+        self.git_dir = Path(told[2])
+        self.common_dir = (folder / self.git.run("rev-parse", "--git-common-dir").text).resolve()
 
     @property
     def objects(self) -> Path:
@@ -83,14 +84,7 @@ class Checkout:
 
     def resolve(self, rev: str) -> str | None:
         """Return the commit that ``rev`` means; None where it means none."""
-        how = ("--verify", "--quiet", "--end-of-options")
-        found = self.git.run("rev-parse", *how, rev + "^{commit}", ok=(0, 1, 128))
-        return found.text if found.status == 0 else None
-
-    def ref(self, name: str) -> str | None:
-        """Return what the full ref name holds."""
-        done = self.git.run("rev-parse", "--verify", "--quiet", name, ok=(0, 1, 128))
-        return done.text if done.status == 0 else None
+        return self.git.look_up([rev + "^{commit}"])[0]
 
     def refs(self, *patterns: str) -> dict[str, str]:
         """Map the refs that match (git-for-each-ref(1)) to the commits that they hold."""
@@ -114,8 +108,9 @@ class Checkout:
 
         :raises UsageError: git-check-ref-format(1) does not take it
         """
-        done = self.git.run("check-ref-format", "--branch", name, ok=(0, 1, 128))
-        if done.status or done.text != name:
+        done = self.git.run("check-ref-format", f"refs/heads/{name}", ok=(0, 1))
+        # What check-ref-format --branch refuses besides, with the status of a broken git.
+        if done.status or name.startswith("-") or name == "HEAD":
             raise UsageError(f"{name!r} is no name for a branch", "See git-check-ref-format(1).")
 
     def identities(self) -> Identities:
@@ -173,16 +168,13 @@ class Checkout:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _path(self, what: str) -> Path:
-        return Path(self.git.run("rev-parse", what).text)
-
     def _identity(self, role: str) -> Person:
         asked = Git(self.folder, user_settings=True)
         done = asked.run("var", f"GIT_{role}_IDENT", ok=(0, 128))
         found = _IDENTITY.fullmatch(done.text)
         if done.status or not found:
             raise UsageError(
-                f"git does not know who you are in {self.folder}",
+                f"git does not know who you are in {self.folder}: {done.why}",
                 'Tell it:  git config --global user.name "Your Name"\n'
                 "          git config --global user.email you@example.org",
             )

@@ -8,24 +8,21 @@ stays here. There is no work tree; trees are made in temporary index files.
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backport.checkout.git import Git
 from backport.checkout.objects import (
     NOBODY,
     Attempt,
-    Commit,
     Entry,
     Merge,
     Signed,
     encode_commit,
-    parse_commit,
-    parse_entry,
     parse_merge,
 )
-from backport.checkout.promised import Promisor
+from backport.checkout.reader import Reader
 
 #: What decides how a merge comes out stands here, not in anybody's configuration.
 _MERGE_SETTINGS = (
@@ -38,92 +35,25 @@ _MERGE_SETTINGS = (
     "diff.renames=true",
 )
 
-#: Paths on one command line: the system takes some two million bytes (execve(2)).
-_AT_ONCE = 400
-
 #: Files are written and read back as they are stored, whatever .gitattributes of the tree says:
 #: nothing else must change in a resolution than what a person edits (gitattributes(5); a file
 #: of the repository's own goes before those of the tree).
 _ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding\n"
 
 
-class Scratch:
+class Scratch(Reader):
     """Plumbing on the scratch repository in ``folder``; see :func:`create_scratch`.
 
     All methods take and give object ids and bytes, and raise
-    :class:`~backport.checkout.git.GitFailedError` where git breaks.
+    :class:`~backport.checkout.git.GitFailedError` where git breaks. Those that only ask are
+    :class:`~backport.checkout.reader.Reader`'s.
     """
 
     def __init__(self, folder: Path, object_format: str = "sha1") -> None:
-        self.folder = folder
-        self.git = Git(folder, folder)
+        super().__init__(folder)
         self._id_length = {"sha1": 40, "sha256": 64}[object_format]
-        self.promisor: Promisor | None = None  # what the checkout lacks can be had from there
         self._numbers = itertools.count()
         self._indexes: dict[str, Path] = {}  # by the tree that they hold
-
-    @property
-    def why_missing(self) -> str:
-        """A word on why a commit or a file may not be there; "" where nothing accounts for it."""
-        shallow = (self.folder / "shallow").exists()
-        return " (history is cut off: a shallow clone; git fetch --unshallow)" if shallow else ""
-
-    # -- reading ---------------------------------------------------------------------------
-
-    def resolve(self, rev: str) -> str | None:
-        """Return the commit that a hash (or a unique prefix of one) names; None: there is none."""
-        if not re.fullmatch("[0-9a-f]{4,64}", rev):
-            return None
-        how = ("--verify", "--quiet", "--end-of-options")
-        found = self.git.run("rev-parse", *how, rev + "^{commit}", ok=(0, 1, 128))
-        return found.text if found.status == 0 else None
-
-    def full_id(self, blob: str) -> str | None:
-        """Return the whole id of the blob that ``blob``, or a unique prefix, names; None: none."""
-        how = ("--verify", "--quiet", "--end-of-options")
-        found = self.git.run("rev-parse", *how, blob + "^{blob}", ok=(0, 1, 128))
-        return found.text if found.status == 0 else None
-
-    def commit(self, commit_id: str) -> Commit:
-        """Read a commit."""
-        raw = self.git.run("cat-file", "commit", commit_id).out
-        return parse_commit(commit_id, raw)
-
-    def tree(self, rev: str) -> str:
-        """Return the tree of a commit."""
-        return self.git.run("rev-parse", "--verify", "--quiet", rev + "^{tree}").text
-
-    def blob(self, blob_id: str) -> bytes:
-        """Read a blob; the id may be shortened."""
-        return self.git.run("cat-file", "blob", blob_id).out
-
-    def entries(self, tree: str, paths: Iterable[str], recurse: bool = False) -> dict[str, Entry]:
-        """Return the entries of ``tree`` at ``paths`` (with ``recurse``, also below them)."""
-        wanted = list(paths)
-        how = ["-r"] if recurse else []
-        asked = (
-            self.git.run("ls-tree", "-z", *how, tree, "--", *wanted[first : first + _AT_ONCE])
-            for first in range(0, len(wanted), _AT_ONCE)
-        )
-        return dict(parse_entry(field) for done in asked for field in done.fields)
-
-    def file(self, tree: str, path: str) -> bytes | None:
-        """Read one file of a tree; None where it has none there, or no plain file."""
-        entry = self.entries(tree, [path]).get(path)
-        return self.blob(entry.blob) if entry and entry.mode.startswith("100") else None
-
-    def paths(self, tree: str, prefix: str = "") -> list[str]:
-        """List the files of a tree whose path begins with ``prefix``."""
-        below = [prefix] if prefix else []
-        fields = self.git.run("ls-tree", "-r", "-z", "--name-only", tree, "--", *below).fields
-        return [field for field in fields if field.startswith(prefix)]
-
-    def holding(self, tree: str, word: str, prefixes: Sequence[str]) -> list[str]:
-        """List the files of a tree, of those under ``prefixes``, that hold a text."""
-        how = ("-l", "-z", "-F", "-I", "--no-color", "--no-textconv", "--full-name")
-        args = ("-e", word, tree, "--", *(prefix.rstrip("/") for prefix in prefixes))
-        found = self.git.run("grep", *how, *args, ok=(0, 1))
-        return [field.removeprefix(f"{tree}:") for field in found.fields]
 
     # -- making trees ----------------------------------------------------------------------
 
@@ -154,15 +84,15 @@ class Scratch:
     def apply(self, tree: str, patch: bytes, strip: int = 1, reverse: bool = False) -> Attempt:
         """Apply a patch to ``tree``, all its context in place; offsets are followed.
 
-        Exit status 1 of git apply is "does not apply", 128 "no patch at all" (git 2.39.5),
-        which also covers a patch that asks for a file that is there, or is not there.
+        Exit status 1 of git apply is "does not apply"; 128 is "no patch at all", or a git that
+        breaks (git 2.39.5).
         """
         env = self._index(tree)
         how = ["--reverse"] if reverse else []
         done = self.git.run(
             *("apply", "--cached", "--whitespace=nowarn", f"-p{strip}", *how, "-"),
             stdin=patch,
-            ok=(0, 1, 128),
+            ok=(0, 1),
             env=env,
         )
         if done.status == 0:
@@ -200,68 +130,7 @@ class Scratch:
         raw = encode_commit(tree, parents, message, author, committer)
         return self.git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=raw).text
 
-    # -- comparing, looking for, handing over ----------------------------------------------
-
-    def diff(self, old: str, new: str, context: int = 3) -> bytes:
-        """Return the difference of two trees as a patch: full blob ids, binary files included."""
-        how = ("-p", "-r", "-M", "--full-index", "--binary", f"-U{context}", "--no-ext-diff")
-        return self.git.run("diff-tree", *how, "--no-textconv", old, new).out
-
-    def changed_paths(self, old: str, new: str) -> list[str]:
-        """List the paths at which two trees differ."""
-        return self.git.run("diff-tree", "-r", "-z", "--name-only", old, new).fields
-
-    def commits_between(self, base: str, tip: str) -> list[str]:
-        """List the commits that ``tip`` has and ``base`` has not, the oldest first."""
-        how = ("--reverse", "--topo-order", "--no-merges")
-        return self.git.run("rev-list", *how, tip, f"^{base}", "--").text.split()
-
-    def touched(self, commit_id: str) -> list[str]:
-        """List the paths that a commit changes, against its first parent."""
-        how = ("-r", "-z", "--root", "-m", "--first-parent", "--no-commit-id", "--name-only")
-        return self.git.run("diff-tree", *how, commit_id).fields
-
-    def renamed(self, old: str, new: str, similarity: int) -> dict[str, str]:
-        """Map each file of ``old`` that ``new`` has elsewhere to where it is now.
-
-        :param similarity: per cent of the file that must be the same
-        """
-        how = ("-r", "-z", f"-M{similarity}%", "--diff-filter=R", "--name-status", "-l0")
-        fields = self.git.run("diff-tree", *how, old, new).fields
-        return {before: after for _, before, after in zip(*[iter(fields)] * 3, strict=True)}
-
-    def search(self, tip: str, needles: Sequence[str]) -> list[tuple[str, str]]:
-        """Find the commits up to ``tip`` whose messages hold one of the texts.
-
-        :returns: pairs (id, message), the newest first
-        """
-        greps = [f"--grep={needle}" for needle in needles]
-        done = self.git.run("log", "-z", "-F", "--format=%H%n%B", *greps, tip, "--")
-        found = (field.partition("\n") for field in done.fields)
-        return [(commit_id, message) for commit_id, _, message in found]
-
-    def is_ancestor(self, commit_id: str, tip: str) -> bool:
-        """Whether ``commit_id`` is ``tip`` or comes before it."""
-        done = self.git.run("merge-base", "--is-ancestor", commit_id, tip, ok=(0, 1, 128))
-        return done.status == 0
-
-    def patch_ids(self, tip: str, paths: Sequence[str], limit: int) -> dict[str, str]:
-        """Map patch-ids to commits: the last ``limit`` ones up to ``tip`` that touch ``paths``.
-
-        In a partial clone it finds none: all the files that those commits changed are needed.
-        """
-        if self.promisor:
-            return {}
-        which = ("--full-diff", "--no-merges", f"--max-count={limit}", "--format=commit %H")
-        how = ("--no-ext-diff", "--no-textconv", "--binary", "--full-index")
-        # A commit that does the same touches all of the paths; so some of them are enough.
-        log = self.git.run("log", "-p", *which, *how, tip, "--", *paths[:_AT_ONCE])
-        return self.patch_id(log.out)
-
-    def patch_id(self, patch: bytes) -> dict[str, str]:
-        """Map the patch-ids of a stream of patches to the commits it names (zeros: none)."""
-        lines = self.git.run("patch-id", "--stable", stdin=patch).text.splitlines()
-        return dict(line.split(" ", 1) for line in lines)
+    # -- handing over ----------------------------------------------------------------------
 
     def export(self, tree: str, folder: Path) -> None:
         """Write the files of a tree into an existing, empty folder."""
@@ -277,7 +146,7 @@ class Scratch:
         """
         env = self._index(tree) | {"GIT_WORK_TREE": str(folder)}
         self.git.run("add", "--update", "--", ".", env=env | {"GIT_LITERAL_PATHSPECS": "0"})
-        there = [path for path in new_paths if (folder / path).exists()]
+        there = [path for path in new_paths if os.path.lexists(folder / path)]
         if there:
             stdin = "\0".join(there).encode("utf-8", "surrogateescape")
             how = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")

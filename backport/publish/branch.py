@@ -35,7 +35,7 @@ class Plan:
     @property
     def branch(self) -> str:
         """The branch's short name."""
-        return self.ref.removeprefix("refs/heads/")
+        return _short(self.ref)
 
 
 def plan_branch(checkout: Checkout, branch: str, tip: str, replace: bool, dry_run: bool) -> Plan:
@@ -44,8 +44,7 @@ def plan_branch(checkout: Checkout, branch: str, tip: str, replace: bool, dry_ru
     :raises RefusedError: it holds something else, or is checked out somewhere
     """
     ref = f"refs/heads/{branch}"
-    _check_name(checkout, branch)
-    old = checkout.ref(ref)
+    old = _check_name(checkout, branch)
     if old == tip:
         return Plan(ref, tip, old, Action.NOTHING_TO_DO)
     if old and not replace:
@@ -75,25 +74,34 @@ def publish(checkout: Checkout, scratch: Scratch, plan: Plan, base: str, who: Si
     updates = [RefUpdate(plan.ref, plan.new, plan.old)]
     if plan.old:
         kept = f"{REPLACED}/{plan.branch}/{plan.old}"
-        if checkout.ref(kept) is None:
+        if kept not in checkout.refs(kept):
             updates.append(RefUpdate(kept, plan.old, None))
     checkout.publish(scratch.pack([plan.new], base), updates, who, f"backport: {plan.action.value}")
 
 
-def _check_name(checkout: Checkout, branch: str) -> None:
-    """Refuse names that git refuses, and a name that lies within another branch's, or around it."""
+def _check_name(checkout: Checkout, branch: str) -> str | None:
+    """Refuse names that git refuses, and a name that lies within another branch's, or around it.
+
+    :returns: what the branch holds, if it is there
+    """
     checkout.check_branch_name(branch)
     parts = branch.split("/")
-    for n in range(1, len(parts)):
-        around = "/".join(parts[:n])
-        if checkout.ref(f"refs/heads/{around}"):
-            raise RefusedError(
-                f"there is a branch {around}, so that git cannot have one called {branch}",
-                "Rename that branch, or choose another name with --branch-name.",
-            )
-    below = checkout.refs(f"refs/heads/{branch}/")
+    names = ["refs/heads/" + "/".join(parts[:n]) for n in range(1, len(parts) + 1)]
+    there = checkout.refs(*names)
+    around = next((name for name in names[:-1] if name in there), None)
+    if around:
+        raise RefusedError(
+            f"there is a branch {_short(around)}, so that git cannot have one called {branch}",
+            "Rename that branch, or choose another name with --branch-name.",
+        )
+    below = next((name for name in there if name.startswith(names[-1] + "/")), None)
     if below:
         raise RefusedError(
-            f"there are branches below {branch}, such as {next(iter(below))}",
+            f"there are branches below {branch}, such as {_short(below)}",
             "Choose another name with --branch-name.",
         )
+    return there.get(names[-1])
+
+
+def _short(ref: str) -> str:
+    return ref.removeprefix("refs/heads/")

@@ -303,8 +303,8 @@ def test_another_change_under_the_same_change_id_is_not_in(project: Project) -> 
     )
     ran = project.apply(project.patch_series(patch))
     assert ran.code == 3
-    assert "on another change" in ran.err
-    assert "touches b" in ran.err
+    assert "on another change" in ran.out
+    assert "touches b" in ran.out
 
 
 def test_a_branch_with_other_commits_is_refused_and_kept_when_replaced(project: Project) -> None:

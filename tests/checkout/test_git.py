@@ -114,7 +114,7 @@ def fake_git(folder: Path, script: str) -> str:
     ("script", "says"),
     [
         ("", "git does not answer"),
-        ("echo git version 2.37.9", "git 2.37.9 is too old"),
+        ("echo git version 2.37.9", "'git version 2.37.9' is too old"),
         ("exit 1", "git does not answer"),
         ("echo hello", "git does not answer"),
         ('kill -9 "$$"', "git does not answer"),
