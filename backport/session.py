@@ -86,7 +86,7 @@ def _find(
     if is_url(where) and not Path(where).exists():
         checkout = clone_once(where, places.cache, progress)
         return checkout, f"clone of {without_password(where)} in the cache"
-    checkout = open_checkout(Path(where).expanduser())
+    checkout = open_checkout(Path(os.path.expanduser(where)))
     return checkout, checkout.kind
 
 

@@ -98,7 +98,7 @@ def ensure_environments(
     places: Places, branch: Branch, options: TestOptions, progress: Progress
 ) -> list[Environment]:
     """Find the branch's interpreters, and build the environments that are not there yet."""
-    explicit = Path(options.python).expanduser() if options.python else None
+    explicit = Path(os.path.expanduser(options.python)) if options.python else None
     pythons = test_settings(branch).pythons
     progress.step("environment", ", ".join(f"Python {lock.version}" for lock in pythons))
     found = [find_interpreter(lock.version, explicit, places.environ) for lock in pythons]

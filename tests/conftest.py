@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from gitrepo import Repo, make_repo
 from plumbing import GitRepo
 from project import Project, make_project
 from stranger import Stranger
+
+
+# A shell without job control has its background jobs ignore Ctrl-C, and so would all
+# that the tests start; some test what Ctrl-C does.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
