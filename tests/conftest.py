@@ -16,7 +16,6 @@ from plumbing import GitRepo
 from project import Project, make_project
 from stranger import Stranger
 
-
 # A shell without job control has its background jobs ignore Ctrl-C, and so would all
 # that the tests start; some test what Ctrl-C does.
 signal.signal(signal.SIGINT, signal.default_int_handler)

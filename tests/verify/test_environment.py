@@ -77,7 +77,7 @@ class Bench:
 
     def left(self) -> list[str]:
         """Return what lies about in the cache that is no environment."""
-        return [path.name for path in (self.cache / "building").glob("*")]
+        return [path.name for path in (self.cache / "building").glob("run-*")]
 
     def environments(self) -> list[Path]:
         return [path for path in (self.cache / "environments").glob("*") if path.is_dir()]
