@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 import threading
 import time
@@ -21,11 +20,11 @@ from backport.verify.results import Environment, Run, Status, TestResult
 from backport.verify.surroundings import Surroundings, entry_points_folder, surroundings
 from backport.verify.tokens import Tokens
 from backport.verify.treefolder import TreeFolder
+from backport.verify.workplace import full
 from backport.workspace import remove
 
 _WORKER = Path(__file__).with_name("worker.py")
 _LOG_LIMIT = 10_000_000  # bytes
-_DISK_FLOOR = 256 * 1024 * 1024  # bytes that must stay free while tests run
 
 #: Which outcome counts where a test has several: the one that needs looking at most.
 WORST_FIRST = (
@@ -193,8 +192,8 @@ class _Talk:
     def _broken_off(self) -> str:
         if self.workshop.stop.is_set():
             return "interrupted"
-        if shutil.disk_usage(self.workshop.scratch).free < _DISK_FLOOR:
-            return f"the disk that holds {self.workshop.scratch} is full"
+        if full(self.workshop.scratch):
+            return f"there is no more room in {self.workshop.scratch}"
         return ""
 
 

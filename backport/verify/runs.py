@@ -16,6 +16,7 @@ from backport.verify.runner import WORST_FIRST, Manner, Workshop, run_tests
 from backport.verify.tidy import tidy
 from backport.verify.treefolder import Store, TreeFolder
 from backport.verify.trees import Trees
+from backport.verify.workplace import workplace
 from backport.workspace import remove
 
 #: Runs that go on at once. More than there are cores, for one may be importing while another is
@@ -57,6 +58,7 @@ class Runs:
         self._store = Store(workshop.cache / "trees")
         self._results = Results(workshop.cache / "results")
         self._numbers = itertools.count(1)
+        self._place = workshop.scratch
         tidy(workshop.cache)
 
     def make(self, asks: Sequence[Ask], repeat: int = 1) -> list[Run]:
@@ -65,7 +67,8 @@ class Runs:
         :param repeat: how often each is made; tests that do not always end the same are flaky
         :raises KeyboardInterrupt: after all that was running is ended
         """
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with workplace(self._workshop.scratch) as place, ThreadPoolExecutor(_AT_ONCE) as pool:
+            self._place = place
             try:
                 # Trees are laid out here, one after the other, while the first are running.
                 waiting = [
@@ -98,19 +101,19 @@ class Runs:
         run = waiting.run.result()
         if run is None:
             laid = self._lay_out(waiting.ask.tree, private=True)
-            run = pool.submit(self._run, waiting.ask, waiting.key, laid, private=True).result()
+            run = pool.submit(self._run, waiting.ask, waiting.key, laid).result()
         assert run is not None
         return run
 
     def _lay_out(self, tree: str, private: bool = False) -> TreeFolder:
-        folder = self._workshop.scratch / f"tree-{next(self._numbers)}"
+        folder = self._place / f"tree-{next(self._numbers)}"
         return self._store.lay_out(self._trees, tree, folder, self._environment, private)
 
-    def _run(self, ask: Ask, key: str, laid: TreeFolder, private: bool = False) -> Run | None:
+    def _run(self, ask: Ask, key: str, laid: TreeFolder) -> Run | None:
         """Make a run, and keep it; None where it has to be made again in a folder of its own.
 
-        A laid out tree shares its files with others. What a test writes into one may be seen by
-        another run, and the other way round; both notice, by the times of the files.
+        On disk a laid out tree shares its files with others. What a test writes into one may be
+        seen by another run, and the other way round; both notice, by the times of the files.
         """
         name = f"{laid.folder.name}-{ask.label.replace(' ', '-').replace('/', '-')}.log"
         manner = Manner(ask.fail_fast, self._trees.recipe(ask.tree), self._logs / name)
@@ -120,11 +123,11 @@ class Runs:
                 laid,
                 ask.selection,
                 self._settings,
-                self._workshop,
+                replace(self._workshop, scratch=self._place),
                 manner,
                 _Hearing(self._progress, ask.label),
             )
-            if laid.changed() and not private:
+            if laid.shared and laid.changed():
                 return None
             self._store.keep_bytecode(laid, self._environment)
         finally:

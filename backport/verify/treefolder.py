@@ -26,11 +26,12 @@ _MANY = 20  # blobs; more are exported at once, fewer are read one by one
 
 @dataclass(frozen=True)
 class TreeFolder:
-    """A tree, laid out in a folder."""
+    """A tree, laid out in a folder. ``shared``: its files may be those of other folders too."""
 
     tree: str
     folder: Path
     files: Mapping[str, Entry]
+    shared: bool
 
     def changed(self) -> tuple[str, ...]:
         """Return the files that something has written into since, by their times."""
@@ -56,6 +57,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._files = str(folder / "files")
+        os.makedirs(self._files, exist_ok=True)
         self._bytecode = str(folder / "bytecode")
 
     def lay_out(
@@ -74,7 +76,9 @@ class Store:
         files = trees.files(tree)
         self._complete(trees, tree, files)
         folder.mkdir(parents=True)
-        place, top = _copy if private else _link, str(folder)
+        top = str(folder)
+        shared = not private and self._links(folder)
+        place = os.link if shared else _copy
         for parent in sorted(_parents(files)):
             os.mkdir(os.path.join(top, parent))
         for path, entry in files.items():
@@ -89,7 +93,7 @@ class Store:
             if os.path.exists(kept):
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 place(kept, target)
-        return TreeFolder(tree, folder, files)
+        return TreeFolder(tree, folder, files, shared)
 
     def keep_bytecode(self, laid: TreeFolder, environment: Environment) -> None:
         """Keep the bytecode that Python has written beside the sources, for the next folder."""
@@ -103,6 +107,10 @@ class Store:
                 fresh = _beside(kept)
                 shutil.copyfile(made, fresh)
                 os.replace(fresh, kept)
+
+    def _links(self, folder: Path) -> bool:
+        """Whether a kept file can be linked into a folder; not from another file system."""
+        return os.stat(self._files).st_dev == os.stat(folder).st_dev
 
     def _kept(self, entry: Entry) -> str:
         runs = "x" if entry.mode == "100755" else ""
@@ -172,15 +180,18 @@ def _adopt(fresh: str, kept: str, entry: Entry) -> None:
     os.replace(fresh, kept)
 
 
-def _link(kept: str, target: str) -> None:
-    try:
-        os.link(kept, target)
-    except OSError:  # another file system, or more links than it takes
-        _copy(kept, target)
-
-
 def _copy(kept: str, target: str) -> None:
-    shutil.copy2(kept, target)
+    """Copy a small file with its mode and its time; in a third of the time of ``shutil``'s."""
+    with open(kept, "rb", buffering=0) as source:
+        status = os.fstat(source.fileno())
+        data = source.read()
+    made = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, status.st_mode & 0o777)
+    try:
+        while data:
+            data = data[os.write(made, data) :]
+        os.utime(made, ns=(status.st_mtime_ns, status.st_mtime_ns))
+    finally:
+        os.close(made)
 
 
 def _beside(kept: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from backport.series.model import Keepsake
+from backport.verify import workplace
 from backport.verify.results import Status
 from tinyproject import Project, detail, living, make_project, outcomes
 
@@ -389,6 +390,15 @@ def test_a_run_is_ended_when_the_workshop_is_stopped(project3: Project) -> None:
     timer.start()
     run = project3.run({"tests/test_it.py": case("time.sleep(600)")})
     assert run.problem == "interrupted"
+
+
+def test_a_run_is_ended_when_there_is_no_more_room(
+    project3: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workplace, "_FLOOR", 1 << 62)
+    run = project3.run({"tests/test_it.py": case("time.sleep(600)")})
+    assert "no more room" in run.problem
+    assert not run.green
 
 
 def test_everything_ends_when_the_tool_is_killed(tmp_path: Path) -> None:
