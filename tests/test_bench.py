@@ -7,11 +7,11 @@ import operator
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from bench.__main__ import main
 from bench.table import Section, row, show
 from bench.timing import Figure, Spent, added, in_turns, spent
 
@@ -73,15 +73,10 @@ def test_the_table_has_a_line_a_figure_with_its_aim_and_the_notes() -> None:
 
 
 @pytest.mark.parametrize("args", [["nothing"], ["--turns", "0"], ["--turns", "x"]])
-def test_what_is_no_section_is_a_usage_error_before_anything_is_made(args: list[str]) -> None:
-    root = Path(__file__).parents[1]
-    done = subprocess.run(
-        [sys.executable, "-m", "bench", *args],
-        cwd=root,
-        env={"PYTHONPATH": f"{root / 'tests'}:{root}", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "usage: make bench" in done.stderr
+def test_what_is_no_section_is_a_usage_error_before_anything_is_made(
+    args: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(args)
+    assert ended.value.code == 2
+    assert "usage: make bench" in capsys.readouterr().err
