@@ -68,7 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         stop_writing()  # whoever reads the output has seen enough
         return ExitCode.DONE
     except OSError as error:
-        _complain(frame.errors, f"{error.strerror}: {error.filename or 'no file named'}", "")
+        where = error.filename or "a file, which the system does not name"
+        _complain(frame.errors, f"{error.strerror}: {where}", "")
         return ExitCode.CANNOT_TELL
     except Exception as error:  # a bug: the user gets a line, we get the traceback
         _complain(frame.errors, f"a bug in this tool: {error!r}", _keep_traceback(frame))

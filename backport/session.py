@@ -25,7 +25,7 @@ from backport.progress import Progress
 from backport.series.manifest import load_rewind
 from backport.series.model import Branch
 from backport.supply.index import read_settings
-from backport.workspace import workspace
+from backport.workspace import workspace, writing
 
 #: Seconds that a run waits for another one on the same checkout.
 PATIENCE = 3600.0
@@ -115,7 +115,8 @@ def _held(places: Places, checkout: Checkout, progress: Progress) -> Iterator[No
     """Hold the checkout's lock. The system lets it go when its process dies, so none gets stale."""
     key = hashlib.sha256(os.fsencode(checkout.common_dir)).hexdigest()[:16]
     path = places.cache / "locks" / f"{key}.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
     holder = path.with_suffix(".json")
     lock = FileLock(path)
     try:
@@ -131,7 +132,8 @@ def _held(places: Places, checkout: Checkout, progress: Progress) -> Iterator[No
                 "Wait for it, or end it; nothing was changed.",
             ) from error
     try:
-        holder.write_text(json.dumps({"pid": os.getpid()}))
+        with writing(path.parent):
+            holder.write_text(json.dumps({"pid": os.getpid()}))
         yield
     finally:
         holder.unlink(missing_ok=True)

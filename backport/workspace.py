@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
+
+from backport.errors import CannotTellError
 
 _LOCK = ".lock"
 
@@ -21,6 +23,16 @@ def workspace(parent: Path) -> Iterator[Path]:
     The folder is held by a lock that dies with the process, so that what a killed
     run left behind is told from what another run works in, and swept.
     """
+    with writing(parent):
+        folder, held = _held(parent)
+    try:
+        yield folder
+    finally:
+        remove(folder)
+        held.release()
+
+
+def _held(parent: Path) -> tuple[Path, BaseFileLock]:
     parent.mkdir(parents=True, exist_ok=True)
     # One at a time: else a folder whose lock is not there could be one that is just being made,
     # and one that was left by a kill in that very moment would stay for good.
@@ -29,11 +41,22 @@ def workspace(parent: Path) -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix="run-", dir=parent))
         held = FileLock(folder / _LOCK)
         held.acquire()
+    return folder, held
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Name the folder where something cannot be written: a full disk tells no file's name.
+
+    :raises CannotTellError: for any :class:`OSError` within
+    """
     try:
-        yield folder
-    finally:
-        remove(folder)
-        held.release()
+        yield
+    except OSError as error:
+        raise CannotTellError(
+            f"{error.filename or folder} cannot be written: {error.strerror}",
+            "Make room there, or see to the permissions; nothing else was changed.",
+        ) from error
 
 
 def remove(folder: Path) -> None:

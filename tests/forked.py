@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -29,7 +31,7 @@ class Child:
     """A command that runs; its group is its own, so that whatever it leaves behind is known."""
 
     process: BaseProcess
-    output: Path
+    output: Connection
 
     @property
     def pid(self) -> int:
@@ -37,53 +39,70 @@ class Child:
         assert self.process.pid is not None
         return self.process.pid
 
-    def wait(self) -> int:
-        """Wait for it and for all that it started; return its status, negative: the signal."""
-        self.process.join()
-        while _lives(self.pid):
-            time.sleep(0.005)
-        status = self.process.exitcode
-        assert status is not None
-        return status
-
     def end(self, number: signal.Signals) -> None:
         """Send a signal to it and to all that it started."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
-    def said(self) -> str:
-        """Return what it printed."""
-        return self.output.read_text()
+    def wait(self) -> Ended:
+        """Wait for it and for all that it started."""
+        self.process.join()
+        while _lives(self.pid):
+            time.sleep(0.005)
+        status = self.process.exitcode
+        assert status is not None
+        said = os.read(self.output.fileno(), 1 << 20).decode()
+        self.output.close()
+        return Ended(status, said)
 
 
-def start(args: Sequence[str], folder: Path, output: Path, **variables: str) -> Child:
-    """Start the command as it is typed in ``folder``; it has begun when this returns."""
+@dataclass(frozen=True)
+class Ended:
+    """The status of a command (negative: the signal), and what it printed."""
+
+    status: int
+    said: str
+
+
+def start(
+    args: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None, limit: int = -1
+) -> Child:
+    """Start the command as it is typed in ``folder``; it has begun when this returns.
+
+    :param variables: of the environment, beside those that are set here
+    :param limit: bytes that a file may have at most; what writes more fails, or is killed
+    """
     begun, begins = _CONTEXT.Pipe(duplex=False)
-    environ = {**os.environ, **variables}
-    process = _CONTEXT.Process(target=_run, args=(tuple(args), folder, output, environ, begins))
+    output, prints = _CONTEXT.Pipe(duplex=False)  # holds 64 KiB: more than a run prints
+    environ = {**os.environ, **(variables or {})}
+    how = (tuple(args), folder, environ, limit, begins, prints)
+    process = _CONTEXT.Process(target=_run, args=how)
     process.start()
     begins.close()
+    prints.close()
     begun.recv_bytes()
+    begun.close()
     return Child(process, output)
 
 
 def _run(
     args: tuple[str, ...],
     folder: Path,
-    output: Path,
     environ: Mapping[str, str],
-    begins: multiprocessing.connection.Connection,
+    limit: int,
+    begins: Connection,
+    prints: Connection,
 ) -> None:
     os.setsid()
     os.environ.clear()
     os.environ.update(environ)
     os.chdir(folder)
-    file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
-        os.dup2(file, stream)
+        os.dup2(prints.fileno(), stream)
     from backport.cli import main
 
     begins.send_bytes(b"begun")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     sys.exit(int(main(args)))
 
 

@@ -19,7 +19,7 @@ from backport.apply.markers import leftover_markers
 from backport.apply.outcome import Conflict
 from backport.checkout.scratch import Scratch
 from backport.errors import ConflictError, UsageError
-from backport.workspace import remove
+from backport.workspace import remove, writing
 
 _STATE = "state.json"
 
@@ -94,6 +94,10 @@ class Pending:
 
     def keep(self, scratch: Scratch, state: State, resolutions: Mapping[int, bytes]) -> None:
         """Write the work tree and the resolutions so far, then the state, last."""
+        with writing(self.folder):
+            self._keep(scratch, state, resolutions)
+
+    def _keep(self, scratch: Scratch, state: State, resolutions: Mapping[int, bytes]) -> None:
         work = self._work(state.change)
         remove(work)
         work.mkdir(parents=True)

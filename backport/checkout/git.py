@@ -7,6 +7,7 @@ git that has all of it is 2.38 (``merge-tree --write-tree``).
 from __future__ import annotations
 
 import re
+import signal
 import tempfile
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from backport.errors import CannotTellError
+from backport.workspace import writing
 
 if TYPE_CHECKING:
     import git as gitpython
@@ -169,14 +171,14 @@ class Git:
         # Not by Git(folder): GitPython (3.1.43) fills in what looks like a variable in its name.
         flags = ["-C", str(self.folder)]
         flags += [flag for item in (*_OVERRULED, *settings) for flag in ("-c", item)]
-        with tempfile.TemporaryFile() as source:
+        with writing(Path(tempfile.gettempdir())), tempfile.TemporaryFile() as source:
             source.write(stdin or b"")
             source.seek(0)
             status, out, err = self._execute(["git", *flags, *args], cast("BinaryIO", source), env)
         done = Result(status, out, err)
         if status not in ok:
             raise GitFailedError(
-                f"git {args[0]} failed with status {status}: {done.why}",
+                f"git {args[0]} {_how(status)}: {done.why}",
                 f"It was run in {self.folder}.",
             )
         return done
@@ -212,6 +214,16 @@ class Git:
         except ValueError as error:  # a NUL in an argument
             raise GitFailedError(f"git cannot be asked so: {error}") from error
         return status, out, err
+
+
+def _how(status: int) -> str:
+    """Say how git ended: Python gives the number of the signal that ended a process, negative."""
+    if status >= 0:
+        return f"failed with status {status}"
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was ended by signal {-status}"
 
 
 def _ceiling(folder: Path) -> dict[str, str]:

@@ -23,6 +23,7 @@ from backport.checkout.objects import (
     parse_merge,
 )
 from backport.checkout.reader import Reader
+from backport.workspace import writing
 
 #: What decides how a merge comes out stands here, not in anybody's configuration.
 _MERGE_SETTINGS = (
@@ -190,9 +191,15 @@ def create_scratch(
     :param object_format: ``sha1`` or ``sha256``, the other repository's
     :param shallow: the other repository's list of commits whose parents it lacks
     """
-    folder.mkdir(parents=True)
     how = ("--bare", "--template=", f"--object-format={object_format}")
-    Git(folder).run("init", "--quiet", *how, ".")
+    with writing(folder):
+        folder.mkdir(parents=True)
+        Git(folder).run("init", "--quiet", *how, ".")
+        _arrange(folder, objects, shallow)
+    return Scratch(folder, object_format)
+
+
+def _arrange(folder: Path, objects: Path, shallow: bytes) -> None:
     # A line that begins with a quote is unquoted by git as C does it (2.11.1 on),
     # so that a path with a newline can stand there.
     alternate = str(objects).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
@@ -203,4 +210,3 @@ def create_scratch(
     (folder / "info" / "attributes").write_text(_ATTRIBUTES)
     if shallow:
         (folder / "shallow").write_bytes(shallow)
-    return Scratch(folder, object_format)

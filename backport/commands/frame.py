@@ -159,11 +159,18 @@ class Frame:
 
         assert series is not None
         report = self._report(findings, series, report_files(folder))
-        write_reports(report, folder)
+        unwritten = None
+        try:
+            write_reports(report, folder)
+        except BackportError as error:
+            # What was done must be told all the same: a branch may be there now.
+            unwritten, report = error, self._report(findings, series, ())
         if as_json:
             click.echo(to_json(report), nl=False)
         else:
             summary(report, self.output)
+        if unwritten:
+            raise unwritten
 
     def _report(self, findings: Findings, series: Series, files: Sequence[Path]) -> Report:
         finished = datetime.now(timezone.utc)

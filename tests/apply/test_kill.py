@@ -5,12 +5,16 @@ And the next run makes the same commits. Set BACKPORT_TEST_KILLS for more random
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,9 +72,9 @@ class Stage:
         """How often git was called since."""
         return int((self.root / "count").read_text())
 
-    def start(self, **variables: str) -> Child:
-        """Start a run."""
-        return start(self.command, self.project.root, self.root / "output", **variables)
+    def start(self, variables: Mapping[str, str] | None = None, limit: int = -1) -> Child:
+        """Start a run; see :func:`forked.start`."""
+        return start(self.command, self.project.root, variables, limit)
 
     def check(self) -> bool:
         """See that the checkout is unharmed, and that the next run is as if nothing had been.
@@ -108,8 +112,8 @@ def test_killed_before_each_git_command_in_turn(
     stage: Stage, part: int, record_property: Count
 ) -> None:
     survived, at = 0, part + 1
-    while (status := stage.start(**stage.wrapped(at, KILL)).wait()) != 0:
-        assert status == -signal.SIGKILL, (stage.root / "output").read_text()
+    while (ended := stage.start(stage.wrapped(at, KILL)).wait()).status != 0:
+        assert ended.status == -signal.SIGKILL, ended.said
         stage.check()
         survived, at = survived + 1, at + PARTS
     assert stage.calls < at
@@ -123,7 +127,7 @@ def test_killed_at_random_instants(stage: Stage, part: int, record_property: Cou
     chance = random.Random(part)
     child = stage.start()
     began = time.monotonic()
-    assert child.wait() == 0
+    assert child.wait().status == 0
     whole = time.monotonic() - began
     stage.check()
     ended = 0
@@ -131,7 +135,7 @@ def test_killed_at_random_instants(stage: Stage, part: int, record_property: Cou
         child = stage.start()
         time.sleep(chance.uniform(0, whole))
         child.end(signal.SIGKILL)
-        ended += child.wait() == -signal.SIGKILL
+        ended += child.wait().status == -signal.SIGKILL
         stage.check()
         if ended == KILLS // PARTS:
             break
@@ -164,3 +168,94 @@ def test_git_failing_at_each_command_in_turn(
         failures, at = failures + 1, at + PARTS
     record_property("failures of git commands survived", failures)
     assert failures > 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_at_random_instants(
+    stage: Stage, number: signal.Signals, record_property: Count
+) -> None:
+    """By Ctrl-C, which git gets as well, and by kill, which it does not."""
+    chance = random.Random(number)
+    child = stage.start()
+    began = time.monotonic()
+    assert child.wait().status == 0
+    whole = time.monotonic() - began
+    stage.check()
+    ended = 0
+    for _ in range(3 * KILLS):
+        child = stage.start()
+        time.sleep(chance.uniform(0, whole))
+        if number is signal.SIGINT:
+            child.end(number)
+        else:
+            os.kill(child.pid, number)
+        done = child.wait()
+        assert done.status in (0, 130), done
+        assert "Traceback" not in done.said
+        assert done.said.count("error: interrupted") == (done.status == 130)
+        ended += done.status == 130
+        stage.check()
+        if ended == KILLS // PARTS:
+            break
+    record_property("interrupts survived", ended)
+    assert ended > 0
+
+
+LIMITS = [0, 20, 100, 160, 250, 400, 600, 900, 1500, 3000, 20000]
+
+
+def test_no_file_can_grow_beyond_a_size(stage: Stage, record_property: Count) -> None:
+    """Each limit stops another write: of Python, which gets an error, or of git, which dies."""
+    for limit in LIMITS:
+        done = stage.start(limit=limit).wait()
+        assert done.status in (4, 5), (limit, done.said)
+        assert "Traceback" not in done.said
+        assert re.search("cannot be written.*File too large|SIGXFSZ", done.said), done.said
+        stage.check()
+    record_property("failed writes survived", len(LIMITS))
+
+
+NO_ROOM = re.compile(
+    "No space left on device|Out of diskspace|(failed to|unable to|couldn't) write"
+)
+FULL = {
+    "the cache": ".cache/backport",
+    "the state": ".local/state/backport",
+    "the folder for temporary files": "tmp",
+    "the report's folder": "project/build",
+    "the checkout's objects": "project/checkout/.git/objects",
+    "the checkout's refs": "project/checkout/.git/refs",
+}
+
+
+@pytest.mark.parametrize("place", FULL)
+def test_a_disk_that_is_full(
+    stage: Stage, tmp_path: Path, record_property: Count, place: str
+) -> None:
+    """Mount a small file system there, fill it more and more, and run (tests/fulldisk.py)."""
+    home = Path(os.environ["HOME"])
+    inside = {"project": tmp_path}.get(FULL[place].split("/")[0], home)
+    folder = inside / FULL[place]
+    folder.mkdir(parents=True, exist_ok=True)
+    (home / "tmp").mkdir(exist_ok=True)
+    driver = Path(__file__).parents[1] / "fulldisk.py"
+    arguments = [str(folder), str(stage.project.root), *stage.command]
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", sys.executable, str(driver), *arguments],
+        env=os.environ | {"TMPDIR": str(home / "tmp")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(f"no mounts here: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    for one in told:
+        assert one["unharmed"], one
+        assert one["code"] in (0, 4, 5), one
+        assert "Traceback" not in one["said"], one
+        assert one["code"] == 0 or NO_ROOM.search(one["said"]), one
+    record_property("full disks survived", sum(one["code"] != 0 for one in told))
+    assert told[-1]["code"] == 0
+    assert told[0]["code"] != 0 or place == "the state"  # which only a conflict needs
