@@ -184,12 +184,12 @@ class Git:
         return done
 
     def look_up(self, names: Sequence[str]) -> list[str | None]:
-        """Return the ids of the objects that names mean (gitrevisions(7)); None: of none.
+        """Return the whole ids of the objects that ids, or unique prefixes, name; None: of none.
 
-        Unlike ``rev-parse --verify``, it ends with another status than 0 only where git breaks.
+        Unlike ``rev-parse --verify``, it ends with another status than 0 only where git breaks;
+        but for names such as ``@{upstream}``, which must not be asked for here.
         """
-        askable = ["" if "\n" in name or "\0" in name else name for name in names]
-        stdin = "".join(f"{name}\n" for name in askable).encode("utf-8", "surrogateescape")
+        stdin = "".join(f"{name}\n" for name in names).encode()
         lines = self.run("cat-file", "--batch-check", stdin=stdin).text.split("\n")
         found = (_FOUND.fullmatch(line) for line in lines)
         return [match[1] if match else None for match in found][: len(names)]

@@ -84,7 +84,9 @@ class Checkout:
 
     def resolve(self, rev: str) -> str | None:
         """Return the commit that ``rev`` means; None where it means none."""
-        return self.git.look_up([rev + "^{commit}"])[0]
+        how = ("--verify", "--quiet", "--end-of-options")
+        found = self.git.run("rev-parse", *how, rev + "^{commit}", ok=(0, 1, 128))
+        return found.text if found.status == 0 else None
 
     def refs(self, *patterns: str) -> dict[str, str]:
         """Map the refs that match (git-for-each-ref(1)) to the commits that they hold."""

@@ -48,7 +48,8 @@ def fetch(tmp_path: Path, digest: str, settings: IndexSettings, version: str = "
 
 
 def kept(tmp_path: Path) -> list[Path]:
-    return [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    found = (tmp_path / "cache").rglob("*")
+    return [path for path in found if path.is_file() and path.name != ".lock"]
 
 
 def test_a_release_comes_from_a_folder_that_is_an_index(tmp_path: Path, sdist: Path) -> None:
@@ -214,7 +215,7 @@ def test_nothing_of_a_release_is_run(tmp_path: Path) -> None:
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, sdist: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(CannotTellError, match="cannot be kept"):
+    with pytest.raises(CannotTellError, match="cannot be (kept|written)"):
         fetch(tmp_path, sha256(sdist), only(make_index(tmp_path / "index", sdist)))
 
 
