@@ -44,6 +44,15 @@ class Child:
         with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
+    def read_until(self, words: str) -> str:
+        """Wait until it has printed some words; return what it has printed so far."""
+        said = ""
+        while words not in said:
+            more = os.read(self.output.fileno(), 1 << 16).decode()
+            assert more, f"it ended without {words!r}: {said}"
+            said += more
+        return said
+
     def wait(self) -> Ended:
         """Wait for it and for all that it started."""
         self.process.join()

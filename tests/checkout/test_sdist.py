@@ -215,7 +215,7 @@ def test_nothing_of_a_release_is_run(tmp_path: Path) -> None:
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, sdist: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(CannotTellError, match="cannot be (kept|written)"):
+    with pytest.raises(CannotTellError, match=r"cannot be (kept|written)"):
         fetch(tmp_path, sha256(sdist), only(make_index(tmp_path / "index", sdist)))
 
 
