@@ -72,6 +72,10 @@ def open_session(
     with _held(places, checkout, progress), workspace(places.cache / "runs") as folder:
         scratch = checkout.scratch(folder / "git")
         base = locate_base(checkout, branch, onto)
+        scratch.tips = lambda: (
+            *checkout.refs("refs/heads/", "refs/remotes/").values(),
+            base.commit,
+        )
         if scratch.promisor:
             scratch.promisor.bring(scratch.folder, [base.commit])
         check_project(checkout, scratch.file(base.commit, ".gitreview"), branch)

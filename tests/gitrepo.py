@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,8 @@ class Repo:
             path = self.path / name
             if data is None:
                 path.unlink()
+                with suppress(OSError):  # a folder that is not empty stays
+                    path.parent.rmdir()
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data if isinstance(data, bytes) else data.encode())

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 from backport.apply.delta import Delta, Sides
 from backport.apply.homes import check_homes
+from backport.apply.inway import FOLDER, in_the_way
 from backport.apply.markers import leftover_markers, mark_hunks
+from backport.apply.moves import find_moves
 from backport.apply.outcome import ConflictFile, FileOutcome, Rung
 from backport.checkout.objects import Entry, Merge
 from backport.checkout.scratch import Scratch
 from backport.series.patch_model import FileKind, FilePatch
 from backport.series.patch_write import render_patch
-
-#: A file that was moved is followed where this much of it (per cent) is still the same.
-#: git's own 50 takes one file of a family (licence, imports, boilerplate) for another.
-SIMILARITY = 70
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,9 @@ def _is_in(scratch: Scratch, tree: str, delta: Delta) -> bool:
         # git apply only warns where a mode is another than the patch says (2.39.5).
         if file.new_path and file.new_mode and _mode(here, file.new_path) != file.new_mode:
             return False
+    gone = [file for file in delta.patch.files if file.kind is FileKind.DELETE]
+    if gone and find_moves(scratch, tree, delta, gone):
+        return False  # what it deletes is still there, under another name
     back = scratch.apply(tree, delta.patch.data, reverse=True)
     if back.tree is None:
         return False
@@ -89,19 +90,13 @@ def _exact(
     scratch: Scratch, tree: str, delta: Delta, accept_moved: Collection[tuple[str, int]]
 ) -> Step:
     """Apply the patch as it is; where that fails as a whole, file by file."""
-    whole = scratch.apply(tree, delta.patch.data)
-    left: dict[str, tuple[str, ...]] = {}
-    applied = list(delta.patch.files)
-    after = whole.tree
+    left: dict[str, tuple[str, ...]] = {
+        path: (why,) for path, why in in_the_way(scratch, tree, delta.patch.files).items()
+    }
+    after = scratch.apply(tree, delta.patch.data).tree if not left else None
     if after is None:
-        after, applied = tree, []
-        for file in delta.patch.files:
-            one = scratch.apply(after, render_patch([file]))
-            if one.tree is None:
-                left[file.path] = one.complaints
-            else:
-                after = one.tree
-                applied.append(file)
+        after, left = _each(scratch, tree, delta.patch.files, left)
+    applied = [file for file in delta.patch.files if file.path not in left]
     homes = check_homes(scratch, tree, after, delta, applied, accept_moved)
     done = {
         path: FileOutcome(path, Rung.EXACT, checked.hunks)
@@ -118,6 +113,29 @@ def _exact(
     return _set_aside(scratch, tree, after, delta, done, left | wrong, moved)
 
 
+def _each(
+    scratch: Scratch, tree: str, files: Sequence[FilePatch], left: dict[str, tuple[str, ...]]
+) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Apply a patch file by file, each to the tree as it was: a copy is of what its source was.
+
+    :param left: files that are not tried, and why
+    :returns: the tree with those that went in, and why the others did not
+    """
+    left, removed, put = dict(left), dict[str, Entry | None](), dict[str, Entry | None]()
+    for file in files:
+        if file.path in left:
+            continue
+        one = scratch.apply(tree, render_patch([file]))
+        if one.tree is None:
+            left[file.path] = one.complaints
+            continue
+        if file.removes:
+            removed[file.removes] = None
+        if file.new_path:
+            put[file.new_path] = scratch.entries(one.tree, [file.new_path])[file.new_path]
+    return scratch.update(tree, removed | put), left
+
+
 def _set_aside(
     scratch: Scratch,
     tree: str,
@@ -131,13 +149,23 @@ def _set_aside(
     doubtful = [path for path in moved if _merges_otherwise(scratch, tree, after, delta, path)]
     reason = ("it fits in more than one place: a three-way merge puts it elsewhere",)
     left = {**left, **dict.fromkeys(doubtful, reason)}
-    kept = {path: outcome for path, outcome in done.items() if path not in left}
     if not left:
-        return Step(after, kept, {})
-    files = [file for file in delta.patch.files if file.path in left]
-    paths = [path for file in files for path in (file.old_path, file.new_path) if path]
+        return Step(after, done, {})
+    paths: set[str] = set()
+    files = list(delta.patch.files)
+    # Where two files change places, one goes with the other.
+    while back := [file for file in files if file.path in left or paths & _writes(file)]:
+        files = [file for file in files if file not in back]
+        paths.update(*map(_writes, back))
+        left |= {file.path: () for file in back if file.path not in left}
     here = scratch.entries(tree, paths)
-    return Step(scratch.update(after, {path: here.get(path) for path in paths}), kept, left)
+    before = {path: entry for path, entry in here.items() if entry.mode != FOLDER}
+    tree = scratch.update(after, dict.fromkeys(paths) | before)
+    return Step(tree, {path: how for path, how in done.items() if path not in left}, left)
+
+
+def _writes(file: FilePatch) -> set[str]:
+    return {path for path in (file.removes, file.new_path) if path}
 
 
 def _merges_otherwise(scratch: Scratch, tree: str, after: str, delta: Delta, path: str) -> bool:
@@ -152,21 +180,22 @@ def _three_way(
 ) -> Step:
     """Merge the files that are left, from the blobs that the patch was made from."""
     files = [file for file in delta.patch.files if file.path in exact.left]
-    known = [(file, delta.sides[file.path]) for file in files if file.path in delta.sides]
-    unknown = {
+    blocked = in_the_way(scratch, exact.tree, files)
+    unmerged = {path: (why,) for path, why in blocked.items()} | {
         file.path: (*exact.left[file.path], _unknown(file) + scratch.why_missing)
         for file in files
-        if file.path not in delta.sides
+        if file.path not in delta.sides and file.path not in blocked
     }
+    known = [(file, delta.sides[file.path]) for file in files if file.path not in unmerged]
     if not known:
-        return Step(exact.tree, {}, unknown)
-    moves = _moves(scratch, exact.tree, delta, known)
+        return Step(exact.tree, {}, unmerged)
+    moves = find_moves(scratch, exact.tree, delta, [file for file, _ in known])
     merge = _merge(scratch, exact.tree, known, moves)
     merged = [
         file for file, _ in known if not {file.path, moves.get(file.path)} & {*merge.conflicts}
     ]
     homes = check_homes(scratch, exact.tree, merge.tree, delta, merged, accept_moved, moves)
-    done, left = {}, dict(unknown)
+    done, left = {}, unmerged
     for file, _ in known:
         checked = homes.get(file.path)
         path = moves.get(file.path, file.path)
@@ -187,7 +216,9 @@ def _marked(scratch: Scratch, tree: str, merged: Step, delta: Delta) -> str:
     for path in merged.left:
         entry = scratch.entries(tree, [path]).get(path)
         now = scratch.file(merged.tree, path) or b""
-        if entry and hunks.get(path) and not leftover_markers(now):
+        if not entry or not entry.mode.startswith("100"):
+            continue  # a link, a submodule, a folder: nothing to write into
+        if hunks.get(path) and not leftover_markers(now):
             data = mark_hunks(scratch.blob(entry.blob), hunks[path])
             entries[path] = Entry(entry.mode, scratch.write_blob(data))
     return scratch.update(merged.tree, entries) if entries else merged.tree
@@ -201,22 +232,6 @@ def _unknown(file: FilePatch) -> str:
     return f"blob {file.old_blob[:12]}, which it was made from, is not in the checkout"
 
 
-def _moves(
-    scratch: Scratch, tree: str, delta: Delta, known: Sequence[tuple[FilePatch, Sides]]
-) -> dict[str, str]:
-    """Map files of the patch that ``tree`` lacks to where it has them instead."""
-    here = scratch.entries(tree, [file.old_path for file, _ in known if file.old_path])
-    missing = {file.old_path: file.path for file, _ in known if file.old_path not in here}
-    if not any(missing):
-        return {}
-    renamed = scratch.renamed(delta.before, tree, SIMILARITY)
-    return {
-        path: renamed[old]
-        for old, path in missing.items()
-        if old and old == path and old in renamed
-    }
-
-
 def _merge(
     scratch: Scratch,
     tree: str,
@@ -227,15 +242,14 @@ def _merge(
 
     All files but these are the same on all sides, so that no other can be drawn in.
     """
-    base: dict[str, Entry | None] = {}
-    theirs: dict[str, Entry | None] = {}
+    befores: dict[str, Entry | None] = {}
+    afters: dict[str, Entry | None] = {}
     for file, sides in known:
-        old = moves.get(file.path, file.old_path)
-        new = moves.get(file.path, file.new_path)
-        stays = file.kind is FileKind.COPY
-        for side, before, after in ((base, sides.before, None), (theirs, None, sides.after)):
-            if old:
-                side[old] = sides.before if stays else before
-            if new and (new != old or after):
-                side[new] = after
-    return scratch.merge(scratch.update(tree, base), tree, scratch.update(tree, theirs))
+        if file.old_path and file.kind is not FileKind.COPY:
+            befores[moves.get(file.path, file.old_path)] = sides.before
+        if file.new_path:
+            afters[moves.get(file.path, file.new_path)] = sides.after
+    # What one side has and the other has not comes first: files may have changed places.
+    base = scratch.update(tree, dict.fromkeys(afters) | befores)
+    theirs = scratch.update(tree, dict.fromkeys(befores) | afters)
+    return scratch.merge(base, tree, theirs)

@@ -59,9 +59,14 @@ NOBODY = Signed(Person("backport", "backport@localhost"), "0 +0000")
 
 
 def parse_commit(commit_id: str, raw: bytes) -> Commit:
-    """Take a commit object apart (git's pack format; the message in the encoding that it names)."""
+    """Take a commit object apart (git's pack format), in the encoding that it names.
+
+    What that encoding cannot be is kept byte for byte, as surrogates.
+    """
     head, _, message = raw.partition(b"\n\n")
-    lines = head.decode("utf-8", "surrogateescape").split("\n")
+    said = re.search(rb"^encoding (.*)$", head, re.MULTILINE)
+    encoding = said[1].decode("ascii", "replace") if said else "utf-8"
+    lines = _decode(head, encoding).split("\n")
     fields = [line.partition(" ")[::2] for line in lines if not line.startswith(" ")]
     first = dict(reversed(fields))
     return Commit(
@@ -70,15 +75,15 @@ def parse_commit(commit_id: str, raw: bytes) -> Commit:
         tuple(value for name, value in fields if name == "parent"),
         _signed(first["author"]),
         _signed(first["committer"]),
-        _decode(message, first.get("encoding", "utf-8")),
+        _decode(message, encoding),
     )
 
 
-def _decode(message: bytes, encoding: str) -> str:
+def _decode(data: bytes, encoding: str) -> str:
     try:
-        return message.decode(encoding)
-    except (LookupError, UnicodeDecodeError):
-        return message.decode("utf-8", "surrogateescape")
+        return data.decode(encoding)
+    except (LookupError, UnicodeError):
+        return data.decode("utf-8", "surrogateescape")
 
 
 def _signed(text: str) -> Signed:

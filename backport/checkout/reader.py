@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from backport.checkout.git import Git, GitFailedError
@@ -24,6 +24,7 @@ class Reader:
         self.folder = folder
         self.git = Git(folder, folder)
         self.promisor: Promisor | None = None  # what the checkout lacks can be had from there
+        self.tips: Callable[[], Iterable[str]] = tuple  # of the branches that the checkout knows
 
     @property
     def why_missing(self) -> str:
@@ -137,6 +138,19 @@ class Reader:
         done = self.git.run("log", "-z", "-F", "--format=%H%n%B", *greps, tip, "--")
         found = (field.partition("\n") for field in done.fields)
         return [(commit_id, message) for commit_id, _, message in found]
+
+    def origin(self, path: str, blob: str) -> str | None:
+        """Find the last commit on any branch that has a file as it is in ``blob``; None: none."""
+        tips = "".join(f"{tip}\n" for tip in dict.fromkeys(self.tips()))
+        if not tips:
+            return None
+        how = ("-1", "--format=%H%n%P", f"--find-object={blob}", "--stdin", "--", path)
+        # It is a commit that has put the file there, or the one that took it away.
+        for commit in self.git.run("log", *how, stdin=tips.encode()).text.split():
+            entry = self.entries(commit, [path]).get(path)
+            if entry and entry.blob == blob:
+                return commit
+        return None
 
     def is_ancestor(self, commit_id: str, tip: str) -> bool:
         """Whether ``commit_id`` is ``tip`` or comes before it."""

@@ -95,6 +95,11 @@ class Checkout:
         fields = (line.split("\0") for line in lines)
         return {name: peeled or direct for name, direct, peeled in fields}
 
+    def symbolic(self, name: str) -> str | None:
+        """Return the ref that a ref stands for; None where it holds a commit itself."""
+        done = self.git.run("symbolic-ref", "--quiet", name, ok=(0, 1))
+        return done.text or None
+
     def describe(self, commit_id: str) -> str | None:
         """Return the commit in words such as ``15.1.3-5-g77ece76a70``, where a tag is near."""
         done = self.git.run("describe", "--tags", commit_id, ok=(0, 128))
@@ -153,7 +158,9 @@ class Checkout:
                 "No branch was made, and nothing else was changed.",
             ) from error
         null = "0" * len(updates[0].new)
-        lines = [f"update {up.name}\0{up.new}\0{up.old or null}\0" for up in updates]
+        lines = [
+            f"option no-deref\0update {up.name}\0{up.new}\0{up.old or null}\0" for up in updates
+        ]
         transaction = "".join(("start\0", *lines, "prepare\0", "commit\0"))
         done = self.git.run(
             *("update-ref", "--stdin", "-z", "-m", why),

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from backport.checkout.git import Git
+from backport.checkout.git import Git, GitFailedError
 from backport.checkout.objects import (
     NOBODY,
     Attempt,
@@ -86,16 +86,18 @@ class Scratch(Reader):
         """Apply a patch to ``tree``, all its context in place; offsets are followed.
 
         Exit status 1 of git apply is "does not apply"; 128 is "no patch at all", or a git that
-        breaks (git 2.39.5).
+        breaks, or a file where the tree has a folder, or the other way round (git 2.39.5).
         """
         env = self._index(tree)
         how = ["--reverse"] if reverse else []
         done = self.git.run(
             *("apply", "--cached", "--whitespace=nowarn", f"-p{strip}", *how, "-"),
             stdin=patch,
-            ok=(0, 1),
+            ok=(0, 1, 128),
             env=env,
         )
+        if done.status == 128 and "unable to add cache entry" not in done.err:
+            raise GitFailedError(f"git apply failed with status 128: {done.why}")
         if done.status == 0:
             return Attempt(self._write(env))
         self._keep(tree, env)  # git apply is atomic: the index is as it was

@@ -101,6 +101,7 @@ def _view(waiting: Pending) -> PendingView:
 
 def _file(waiting: Pending, path: str, reasons: tuple[str, ...]) -> PendingFileView:
     file = waiting.work_tree / path
-    # A link of the tree is data: what it points to is not read.
-    data = file.read_bytes() if file.is_file() and not file.is_symlink() else b""
+    # A link of the tree is data: what it points to is not read, nor what is below it.
+    own = file.parent.resolve().is_relative_to(waiting.work_tree.resolve())
+    data = file.read_bytes() if own and file.is_file() and not file.is_symlink() else b""
     return PendingFileView(path, reasons, tuple(find_marked(data)))

@@ -53,6 +53,12 @@ def plan_branch(checkout: Checkout, branch: str, tip: str, replace: bool, dry_ru
             "To keep them under another name and go on, add --replace;\n"
             "to leave them, choose another name with --branch-name.",
         )
+    other = checkout.symbolic(ref) if old else None
+    if other:
+        raise RefusedError(
+            f"branch {branch} only stands for another, {_short(other)}, which must not move",
+            "Choose another name with --branch-name.",
+        )
     holders = checkout.holders(ref) if old else []
     if holders:
         raise RefusedError(

@@ -74,7 +74,9 @@ def _mode_fault(file: FilePatch) -> str:
 
 
 def _whole_fault(file: FilePatch) -> str:
-    """Whether all of the change is there."""
+    """Whether all of the change is there, and it is one."""
+    if file.kind in (FileKind.RENAME, FileKind.COPY) and file.old_path == file.new_path:
+        return "a rename or a copy of a file onto itself"
     if file.binary or file.hunks:
         return ""
     known = file.new_blob if file.kind is FileKind.ADD else file.old_blob
