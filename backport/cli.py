@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from types import FrameType
 
 import click
 from rich.console import Console
@@ -19,6 +17,7 @@ from backport import __version__
 from backport.checkout.git import scrub
 from backport.commands import GROUPS
 from backport.commands.frame import Frame, Lazy, stop_writing
+from backport.commands.interrupts import interrupts
 from backport.errors import BackportError, ExitCode
 
 _EPILOG = """
@@ -45,15 +44,19 @@ def cli() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; nothing but this turns errors into output."""
     scrub(os.environ)
-    signal.signal(signal.SIGTERM, _terminated)
-    frame = Frame.of_process(sys.argv if argv is None else ["backport", *argv])
     try:
-        done = cli.main(
-            args=list(sys.argv[1:] if argv is None else argv),
-            prog_name="backport",
-            standalone_mode=False,
-            obj=frame,
-        )
+        frame = Frame.of_process(sys.argv if argv is None else ["backport", *argv])
+    except FileNotFoundError:  # of the current folder
+        _complain(Console(stderr=True), "the folder that you are in is not there any more", "")
+        return ExitCode.USAGE
+    try:
+        with interrupts():
+            done = cli.main(
+                args=list(sys.argv[1:] if argv is None else argv),
+                prog_name="backport",
+                standalone_mode=False,
+                obj=frame,
+            )
         return int(done) if isinstance(done, int) else ExitCode.DONE
     except BackportError as error:
         _complain(frame.errors, error.message, error.hint)
@@ -79,10 +82,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def entry_point() -> None:
     """Be the command ``backport``."""
     sys.exit(main())
-
-
-def _terminated(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _usage(error: click.ClickException) -> str:

@@ -39,10 +39,10 @@ class Child:
         assert self.process.pid is not None
         return self.process.pid
 
-    def end(self, number: signal.Signals) -> None:
-        """Send a signal to it and to all that it started."""
+    def end(self, number: signal.Signals, group: bool = True) -> None:
+        """Send a signal to it and to all that it started, or to it alone."""
         with suppress(ProcessLookupError):
-            os.killpg(self.pid, number)
+            (os.killpg if group else os.kill)(self.pid, number)
 
     def read_until(self, words: str) -> str:
         """Wait until it has printed some words; return what it has printed so far."""

@@ -185,10 +185,7 @@ def test_interrupted_at_random_instants(
     for _ in range(3 * KILLS):
         child = stage.start()
         time.sleep(chance.uniform(0, whole))
-        if number is signal.SIGINT:
-            child.end(number)
-        else:
-            os.kill(child.pid, number)
+        child.end(number, group=number is signal.SIGINT)
         done = child.wait()
         assert done.status in (0, 130), done
         assert "Traceback" not in done.said

@@ -1,0 +1,58 @@
+"""An interrupt that comes while Python cleans up is not lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from backport.commands.interrupts import interrupts
+
+
+class Slow:
+    """Is interrupted while it is cleaned up."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), self.number)
+        sum(range(1000))
+
+
+def clean_up(number: signal.Signals) -> None:
+    """Drop an object, and go on until the interrupt comes."""
+    Slow(number)
+    while True:
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_comes_again_and_nothing_is_printed(
+    number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), interrupts():
+        clean_up(number)
+    assert capsys.readouterr().err == ""
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
+    script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m backport show ocata/bug-1'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "is not there any more" in done.stderr
+    assert "Traceback" not in done.stderr
