@@ -22,7 +22,7 @@ import pytest
 
 from forked import Child, start
 from gitrepo import Snapshot, snapshot
-from plainrun import BRANCH, SERIES, Plain, make_plain
+from plainrun import BRANCH, FIVE, SERIES, TEN, Plain, make_plain
 from project import Project
 
 Count = Callable[[str, int], None]
@@ -141,6 +141,64 @@ def test_killed_at_random_instants(stage: Stage, part: int, record_property: Cou
             break
     record_property("kills at random instants survived", ended)
     assert ended > 0
+
+
+STEP = 4  # each so manyth command will do: half of them are those of the tests above
+
+
+def clash(stage: Stage) -> Path:
+    """Let the branch be in the way of the series' second change; return where the state is."""
+    stage.project.repo.commit("clash", {"merged": TEN.replace("line 5", "line five")})
+    return Path(os.environ["HOME"]) / ".local/state/backport/conflicts"
+
+
+def solve(state: Path) -> None:
+    """Resolve the conflict."""
+    (work,) = state.glob("*/*/work-*")
+    (work / "merged").write_text(FIVE)
+
+
+def test_killed_while_a_conflict_is_kept(stage: Stage, record_property: Count) -> None:
+    state = clash(stage)
+    before = snapshot(stage.project.repo.path)
+    survived, at = 0, 1
+    while (ended := stage.start(stage.wrapped(at, KILL)).wait()).status != 3:
+        assert ended.status == -signal.SIGKILL, ended.said
+        assert snapshot(stage.project.repo.path) == before
+        assert stage.project.run(*stage.command).code == 3
+        assert stage.project.run("status").code == 0
+        solve(state)
+        assert stage.project.run("abort").code == 0
+        survived, at = survived + 1, at + STEP
+    record_property("kills in a run with a conflict survived", survived)
+    assert survived > 5
+
+
+def test_killed_while_going_on_after_a_conflict(stage: Stage, record_property: Count) -> None:
+    state = clash(stage)
+    repo = stage.project.repo
+    before = snapshot(repo.path)
+    survived, at, tips = 0, 1, set()
+    while True:
+        assert stage.project.run(*stage.command).code == 3
+        solve(state)
+        how = stage.wrapped(at, KILL)
+        ended = start(("continue",), stage.project.root, how).wait()
+        made = BRANCH in snapshot(repo.path).refs
+        if ended.status != 0:
+            assert ended.status == -signal.SIGKILL, ended.said
+            assert snapshot(repo.path).without(BRANCH) == before
+            again = stage.project.run("continue")
+            assert again.code == 0 or (made and "no conflict" in again.err), again.err
+        tips.add(repo.git("rev-parse", BRANCH))
+        repo.git("update-ref", "-d", BRANCH)
+        if ended.status == 0:
+            break
+        survived, at = survived + 1, at + STEP
+    record_property("kills of a continue survived", survived)
+    assert survived > 5
+    assert len(tips) == 1
+    assert stage.project.run("status").out == "no conflict is pending\n"
 
 
 FAIL = "eval echo fatal: out of luck >&2; exit 128"

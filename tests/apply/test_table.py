@@ -21,6 +21,7 @@ Files = dict[str, "bytes | str | None"]
 BRANCH = "refs/heads/backport/ocata/bug-1"
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 FIVE = TEN.replace("line 5", "line V")
+VIII = TEN.replace("line 8", "line VIII")
 OTHER = "".join(f"other {n}\n" for n in range(1, 11))
 CRLF = TEN.replace("\n", "\r\n")
 BINARY = bytes(range(256)) * 8
@@ -92,7 +93,7 @@ ROWS = [
         "merged with another change nearby",
         {"a": TEN},
         {"a": FIVE},
-        {"a": TEN.replace("line 8", "line VIII")},
+        {"a": VIII},
         0,
         {"a": FIVE.replace("line 8", "line VIII")},
         {"a": "three-way"},
@@ -117,7 +118,7 @@ ROWS = [
         "some files exactly, others merged",
         {"a": TEN, "b": TEN},
         {"a": FIVE, "b": FIVE},
-        {"a": TEN.replace("line 8", "line VIII")},
+        {"a": VIII},
         0,
         {"a": FIVE.replace("line 8", "line VIII"), "b": FIVE},
         {"a": "three-way", "b": "exact"},
@@ -143,7 +144,7 @@ ROWS = [
         "a copy and its source changed, beside a file that is merged",
         {"a": TEN, "c": TEN},
         {"a": FIVE, "b": TEN, "c": FIVE},
-        {"c": TEN.replace("line 8", "line VIII")},
+        {"c": VIII},
         0,
         {"a": FIVE, "b": TEN, "c": FIVE.replace("line 8", "line VIII")},
         {"a": "exact", "b": "exact", "c": "three-way"},
@@ -170,7 +171,7 @@ ROWS = [
         "two files swapped, one changed on the branch",
         {"a": TEN, "b": OTHER},
         {"a": OTHER, "b": FIVE},
-        {"a": TEN.replace("line 8", "line VIII")},
+        {"a": VIII},
         3,
         diff=("-M", "-B"),
     ),
@@ -179,7 +180,7 @@ ROWS = [
         "a rename whose source changed on the branch",
         {"a": TEN},
         {"a": None, "b": FIVE},
-        {"a": TEN.replace("line 8", "line VIII")},
+        {"a": VIII},
         0,
         {"a": None, "b": FIVE.replace("line 8", "line VIII")},
         {"b": "three-way"},
@@ -189,7 +190,7 @@ ROWS = [
         "a copy whose source changed on the branch",
         {"a": TEN},
         {"b": FIVE},
-        {"a": TEN.replace("line 8", "line VIII")},
+        {"a": VIII},
         0,
         {"b": FIVE},  # as git cherry-pick has it: no merge knows of copies
         {"b": "three-way"},
@@ -240,7 +241,7 @@ ROWS = [
         "no newline at the end, merged",
         {"a": TEN[:-1]},
         {"a": FIVE[:-1]},
-        {"a": TEN.replace("line 8", "line VIII")[:-1]},
+        {"a": VIII[:-1]},
         0,
         {"a": FIVE.replace("line 8", "line VIII")[:-1]},
         {"a": "three-way"},
@@ -426,6 +427,27 @@ def test_a_change_that_is_in_under_later_ones_is_recognised(
     assert ran.code == 0, ran.out
     already = ran.report["changes"][0]["already_in"]
     assert (already["layer"], already["commit"]) == (layer, commit)
+
+
+@pytest.mark.parametrize("hop", ["itself", "the same source", "a source of its source"])
+def test_a_change_is_recognised_by_where_it_comes_from(project: Project, hop: str) -> None:
+    """Also where the branch's commit has another Change-Id, subject and content."""
+    repo = project.repo
+    base = repo.commit("base", {"a": TEN})
+    master = repo.commit("on master", {"a": FIVE})
+    repo.git("checkout", "-q", "-B", "stable/pike", base)
+    pike = repo.commit(f"on pike\n\n(cherry picked from commit {master})", {"a": FIVE})
+    repo.git("checkout", "-q", "-B", "stable/ocata", pike if hop == "itself" else base)
+    cited = pike if hop == "the same source" else master
+    if hop != "itself":
+        repo.commit(f"other words\n\n(cherry picked from commit {cited})", {"a": VIII})
+    here = repo.commit("later", {"a": "rewritten\n"})
+    series = project.series([{"commit": pike, "kind": "fix", "change-id": f"I{'a' * 40}"}])
+    ran = project.apply(series)
+    assert ran.code == 0, ran.err + ran.out
+    already = ran.report["changes"][0]["already_in"]
+    assert already["layer"] == "provenance"
+    assert repo.git("merge-base", "--is-ancestor", already["commit"], here) == ""
 
 
 def test_a_change_that_was_in_and_reverted_is_applied_again(project: Project) -> None:
