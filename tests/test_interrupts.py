@@ -43,6 +43,26 @@ def test_it_comes_again_and_nothing_is_printed(
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+def turned_into_another_error(number: signal.Signals) -> None:
+    """Be interrupted in a library that knows errors of its own only."""
+    try:
+        os.kill(os.getpid(), number)
+        clean_up(number)
+    except KeyboardInterrupt as error:
+        raise ValueError("cannot be built") from error
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_is_told_from_the_error_that_a_library_makes_of_it(number: signal.Signals) -> None:
+    with pytest.raises(KeyboardInterrupt), interrupts():
+        turned_into_another_error(number)
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(ValueError, match="x"), interrupts():
+        int("x")
+
+
 def test_a_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
     script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m backport show ocata/bug-1'
     done = subprocess.run(

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 _SOON = 0.01  # seconds
+_NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
 
 @contextmanager
@@ -17,22 +18,31 @@ def interrupts() -> Iterator[None]:
     """Let SIGTERM end a run as Ctrl-C does, by a :class:`KeyboardInterrupt` within.
 
     One that comes while an object is being cleaned up (in a ``__del__``) is printed and
-    forgotten by Python (:func:`sys.unraisablehook`): it comes again, a moment later.
+    forgotten by Python (:func:`sys.unraisablehook`): it comes again, a moment later. One that
+    a library has made another error of (pydantic's SchemaError) is taken for what it was.
+
+    :raises KeyboardInterrupt: also in place of an error that comes after one
     """
-    numbers = (signal.SIGTERM, signal.SIGALRM)
-    before = [signal.signal(number, _interrupt) for number in numbers]
+    asked = False
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        raise KeyboardInterrupt
+
+    before = [signal.signal(number, interrupt) for number in _NUMBERS]
     hook, sys.unraisablehook = sys.unraisablehook, _again
     try:
         yield
+    except Exception as error:
+        if asked:
+            raise KeyboardInterrupt from error
+        raise
     finally:
         sys.unraisablehook = hook
         signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in zip(_NUMBERS, before, strict=True):
             signal.signal(number, handler)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _again(lost: Any) -> None:

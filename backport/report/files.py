@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -59,5 +60,6 @@ def _replace(path: Path, text: str) -> None:
             os.chmod(beside, 0o644)
         os.replace(beside, path)
     except BaseException:
-        os.unlink(beside)
+        with suppress(FileNotFoundError):  # it came after the renaming
+            os.unlink(beside)
         raise
