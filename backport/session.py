@@ -87,7 +87,7 @@ def _find(
 ) -> tuple[Checkout, str]:
     if where is None:
         return _built_in(places, branch, progress), "built-in"
-    if is_url(where) and not Path(where).exists():
+    if is_url(where) and not os.path.exists(where):
         checkout = clone_once(where, places.cache, progress)
         return checkout, f"clone of {without_password(where)} in the cache"
     checkout = open_checkout(Path(os.path.expanduser(where)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -204,7 +205,7 @@ def open_checkout(folder: Path) -> Checkout:
     :raises UsageError: there is none; a folder *within* a repository is none either, so
         that a mistyped path never ends up in a repository that happens to lie around it
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # pathlib's would raise where a name is too long
         raise UsageError(f"there is no folder {folder}", "NOVA= takes a clone's path, or a URL.")
     try:
         checkout = Checkout(folder)

@@ -6,6 +6,7 @@ Works on plain data, sound or not, so that these problems come with those of sin
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -45,10 +46,10 @@ def named_file(document: Document, loc: Loc) -> Path | None:
     path = folder
     for part in PurePosixPath(name).parts:
         path /= part
-        if path.is_symlink():
+        if os.path.islink(path):  # pathlib's would raise where a name is too long
             document.report(loc, f"{_key(loc)}: must be no link, and {str(path)!r} is one")
             return None
-    if not path.is_file():
+    if not os.path.isfile(path):
         others = [other.name for other in folder.iterdir() if other.is_file()]
         close = difflib.get_close_matches(name, others, n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ""

@@ -161,6 +161,7 @@ def test_a_manifest_that_is_hostile_is_refused(hostile: Project, tmp_path: Path,
 
 CHANGES: dict[str, dict[str, object]] = {
     "a patch elsewhere": {"patch": "../../../../etc/passwd"},
+    "a patch with too long a name": {"patch": "x" * 5000},
     "an absolute patch": {"patch": "/etc/passwd"},
     "an option for a commit": {"commit": "--output=MARK"},
     "a revision for a commit": {"commit": "HEAD~1"},
@@ -200,6 +201,14 @@ def test_an_option_that_is_hostile_is_refused(
     hostile: Project, tmp_path: Path, option: str
 ) -> None:
     refused(hostile, option.replace("MARK", str(tmp_path / "mark")))
+
+
+@pytest.mark.parametrize("where", ["x" * 5000, "~no-such-user/x", "file:///" + "x" * 5000])
+def test_a_checkout_that_cannot_be_named_is_refused(hostile: Project, where: str) -> None:
+    ran = hostile.run("run", "ocata/bug-1", "--checkout", where, "--skip-tests")
+    assert ran.code in (2, 4)
+    assert ran.err.count("error: ") == 1
+    assert "Traceback" not in ran.err
 
 
 def test_templates_and_markup_in_texts_are_texts(hostile: Project) -> None:

@@ -433,6 +433,10 @@ def no_folder(folder: Path) -> None:
     """Make nothing."""
 
 
+def a_name_that_is_too_long(folder: Path) -> None:
+    folder.symlink_to("x" * 300)
+
+
 def a_file(folder: Path) -> None:
     folder.write_text("x")
 
@@ -457,6 +461,7 @@ def a_folder_within_one(folder: Path) -> None:
 
 NONE = [
     no_folder,
+    a_name_that_is_too_long,
     a_file,
     an_empty_folder,
     an_empty_git_folder,
