@@ -20,7 +20,7 @@ from gitrepo import snapshot
 from plainrun import BRANCH
 
 #: Kilobytes that are free; a page is the least.
-ROOM = [0, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 1024]
+ROOM = [0, 4, 12, 24, 32, 48, 64, 96, 1024]
 
 
 def attempt(folder: Path, command: list[str], room: int) -> dict[str, object]:

@@ -76,24 +76,23 @@ class Stage:
         """Start a run; see :func:`forked.start`."""
         return start(self.command, self.project.root, variables, limit)
 
-    def check(self) -> bool:
-        """See that the checkout is unharmed, and that the next run is as if nothing had been.
-
-        :returns: whether the branch was there already
-        """
-        repo = self.project.repo
-        now = snapshot(repo.path)
+    def unharmed(self) -> None:
+        """See that the checkout is as it was, and the branch whole, if it is there."""
+        now = snapshot(self.project.repo.path)
         assert now.without(BRANCH) == self.before
-        made = BRANCH in now.refs
-        if made:
+        if BRANCH in now.refs:
             assert now.refs[BRANCH] == self.tip
-            repo.git("fsck", "--strict", "--no-dangling")
+            self.project.repo.git("fsck", "--strict", "--no-dangling")
+
+    def check(self) -> None:
+        """See that it is unharmed, and that the next run is as if nothing had been."""
+        self.unharmed()
+        repo = self.project.repo
         again = self.project.run(*self.command)
         assert again.code == 0, again.err
         assert repo.git("rev-parse", BRANCH) == self.tip
         repo.git("update-ref", "-d", BRANCH)
         assert not list(Path(os.environ["HOME"]).glob(".cache/backport/runs/run-*"))
-        return made
 
 
 @pytest.fixture
@@ -143,7 +142,7 @@ def test_killed_at_random_instants(stage: Stage, part: int, record_property: Cou
     assert ended > 0
 
 
-STEP = 4  # each so manyth command will do: half of them are those of the tests above
+STEP = 7  # each so manyth command will do: most of them are those of the tests above
 
 
 def clash(stage: Stage) -> Path:
@@ -222,8 +221,11 @@ def test_git_failing_at_each_command_in_turn(
         assert ran.code in EXPECTED, (at, ran.err + ran.out)
         assert (ran.err + ran.out).count("out of luck") == (ran.code != 0)
         assert "Traceback" not in ran.err
-        stage.check()
+        stage.unharmed()
+        assert (BRANCH in snapshot(stage.project.repo.path).refs) == (ran.code == 0)
+        stage.project.repo.git("update-ref", "-d", BRANCH)
         failures, at = failures + 1, at + PARTS
+    stage.check()
     record_property("failures of git commands survived", failures)
     assert failures > 10
 
