@@ -357,7 +357,7 @@ def test_what_is_refused_says_why_in_one_line(text: str, words: str) -> None:
     ("data", "words"),
     [
         (GIT.encode("utf-16"), "UTF-16"),
-        (gzip.compress(b"x"), "compressed"),
+        (gzip.compress(b"x", mtime=0), "compressed"),
         (b"PK\x03\x04", "compressed"),
         (b"\0" * 100, "holds no patch"),
         (b"+\n" * 1_000_001, "has more than 1000000 lines"),
