@@ -17,8 +17,8 @@ from backport import __version__
 from backport.checkout.git import scrub
 from backport.commands import GROUPS
 from backport.commands.frame import Frame, Lazy, stop_writing
-from backport.commands.interrupts import interrupts
 from backport.errors import BackportError, ExitCode
+from backport.interrupts import interrupts
 
 _EPILOG = """
 Exit codes: 0 done, or nothing to do; 1 the tests speak against it; 2 usage or manifest;

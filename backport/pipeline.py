@@ -11,6 +11,7 @@ from backport.apply.engine import Options, Signing, apply_series
 from backport.apply.outcome import Conflict, Outcome
 from backport.checkout.urls import without_password
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
+from backport.interrupts import deferred
 from backport.progress import Progress, Silent
 from backport.publish.branch import Action as PlannedAction
 from backport.publish.branch import Plan, plan_branch, publish
@@ -135,8 +136,9 @@ def _verify_and_publish(
         there = plan.action is PlannedAction.NOTHING_TO_DO
         progress.step("publish", branch + ": nothing to do, it is there already" * there)
         who = session.scratch.commit(outcome.tip).committer
-        publish(session.checkout, session.scratch, plan, outcome.base, who)
-        findings.branch = branch_facts(plan)
+        with deferred():  # it happens, and is known to have happened, or does not
+            publish(session.checkout, session.note, session.scratch, plan, outcome.base, who)
+            findings.branch = branch_facts(plan)
 
 
 def _plan(session: Session, branch: str, tip: str, request: RunRequest, findings: Findings) -> Plan:

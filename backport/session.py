@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from backport.checkout.clone import clone_once
 from backport.checkout.embedded import embedded_checkout
 from backport.checkout.git import git_version
+from backport.checkout.leftover import clear_up
 from backport.checkout.locate import Base, check_project, locate_base
 from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
@@ -57,6 +58,7 @@ class Session:
     base: Base
     folder: Path  # for whatever the run needs; gone at its end
     places: Places
+    note: Path  # of what is about to be done in the checkout
 
 
 @contextmanager
@@ -69,7 +71,8 @@ def open_session(
     """
     git_version()
     checkout, kind = _find(places, branch, where, progress)
-    with _held(places, checkout, progress), workspace(places.cache / "runs") as folder:
+    with _held(places, checkout, progress) as note, workspace(places.cache / "runs") as folder:
+        clear_up(checkout, note, progress.note)
         scratch = checkout.scratch(folder / "git")
         base = locate_base(checkout, branch, onto)
         scratch.tips = lambda: (
@@ -79,7 +82,7 @@ def open_session(
         if scratch.promisor:
             scratch.promisor.bring(scratch.folder, [base.commit])
         check_project(checkout, scratch.file(base.commit, ".gitreview"), branch)
-        yield Session(checkout, kind, scratch, base, folder, places)
+        yield Session(checkout, kind, scratch, base, folder, places, note)
 
 
 def _find(
@@ -115,8 +118,11 @@ def _built_in(places: Places, branch: Branch, progress: Progress) -> Checkout:
 
 
 @contextmanager
-def _held(places: Places, checkout: Checkout, progress: Progress) -> Iterator[None]:
-    """Hold the checkout's lock. The system lets it go when its process dies, so none gets stale."""
+def _held(places: Places, checkout: Checkout, progress: Progress) -> Iterator[Path]:
+    """Hold the checkout's lock. The system lets it go when its process dies, so none gets stale.
+
+    :returns: the file for a note of what is about to be done in the checkout
+    """
     key = hashlib.sha256(os.fsencode(checkout.common_dir)).hexdigest()[:16]
     path = places.cache / "locks" / f"{key}.lock"
     with writing(path.parent):
@@ -138,7 +144,7 @@ def _held(places: Places, checkout: Checkout, progress: Progress) -> Iterator[No
     try:
         with writing(path.parent):
             holder.write_text(json.dumps({"pid": os.getpid()}))
-        yield
+        yield path.with_suffix(".note")
     finally:
         holder.unlink(missing_ok=True)
         lock.release()

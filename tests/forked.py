@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Child:
 
     process: BaseProcess
     output: Connection
+    mark: str  # in the environment of all that it starts
 
     @property
     def pid(self) -> int:
@@ -56,7 +58,7 @@ class Child:
     def wait(self) -> Ended:
         """Wait for it and for all that it started."""
         self.process.join()
-        while _lives(self.pid):
+        while _lives(self.mark):
             time.sleep(0.005)
         status = self.process.exitcode
         assert status is not None
@@ -83,7 +85,8 @@ def start(
     """
     begun, begins = _CONTEXT.Pipe(duplex=False)
     output, prints = _CONTEXT.Pipe(duplex=False)  # holds 64 KiB: more than a run prints
-    environ = {**os.environ, **(variables or {})}
+    mark = f"FORKED_RUN={uuid.uuid4().hex}"
+    environ = {**os.environ, **(variables or {}), **dict([mark.split("=")])}
     how = (tuple(args), folder, environ, limit, begins, prints)
     process = _CONTEXT.Process(target=_run, args=how)
     process.start()
@@ -91,7 +94,7 @@ def start(
     prints.close()
     begun.recv_bytes()
     begun.close()
-    return Child(process, output)
+    return Child(process, output, mark)
 
 
 def _run(
@@ -115,17 +118,12 @@ def _run(
     sys.exit(int(main(args)))
 
 
-def _lives(group: int) -> bool:
-    """Whether a process of the group lives, other than those that nobody has asked after."""
-    proc = Path("/proc")
-    if not proc.is_dir():
-        return False
-    for entry in proc.iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
-            except OSError:
-                continue
-            if int(fields[2]) == group and fields[0] not in (b"Z", b"X"):
+def _lives(mark: str) -> bool:
+    """Whether a process lives that bears the mark, whatever its group."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
                 return True
+        except OSError:
+            continue
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
@@ -97,26 +98,51 @@ class Snapshot:
     files: dict[str, tuple[object, ...]]
 
     def without(self, *refs: str) -> Snapshot:
-        """Leave out the refs that a run may make."""
-        return Snapshot({k: v for k, v in self.refs.items() if k not in refs}, self.files)
+        """Leave out the refs that a run may make, and their reflogs."""
+        made = {f"logs/{ref}" for ref in refs}
+        files = {k: v for k, v in self.files.items() if k.removeprefix(".git/") not in made}
+        return Snapshot({k: v for k, v in self.refs.items() if k not in refs}, files)
+
+    def beside(self, other: Snapshot) -> dict[str, tuple[object, object]]:
+        """Return what differs, for a message that can be read."""
+        mine, theirs = {**self.refs, **self.files}, {**other.refs, **other.files}
+        names = sorted({*mine, *theirs})
+        pairs = {name: (mine.get(name), theirs.get(name)) for name in names}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+    def without_leftovers(self) -> Snapshot:
+        """Leave out what a git that was killed leaves, and must not stay."""
+        return Snapshot(self.refs, {k: v for k, v in self.files.items() if not _LEFT.search(k)})
 
 
-_OBJECTS = ("objects", "logs/refs/heads/backport")
+#: Files whose names are no ids, and packs and what belongs to them: whole ones harm nobody.
+_OBJECT = re.compile("objects/([0-9a-f]{2}/[0-9a-f]{38,62}|pack/pack-.*|info/.*)")
+_REF = re.compile(r"(refs/.*|packed-refs)(?<!\.lock)(?<!\.new)")
+_LEFT = re.compile(r"\.lock$|objects/.*tmp_|(^|/)(logs/)?refs/")
 
 
 def snapshot(path: Path) -> Snapshot:
-    """Take a snapshot: refs by name, every file outside the object database by bytes and times."""
+    """Take a snapshot: refs by name, and every file that is no object by bytes and times.
+
+    Empty folders among the refs and reflogs count as well: git leaves some behind.
+    """
     git_dir = path / ".git" if (path / ".git").is_dir() else path
     files: dict[str, tuple[object, ...]] = {}
     for folder, names, plain in os.walk(path):
+        empty = not plain and not names
+        if empty and re.match("refs/.*/|logs/", os.path.relpath(folder, git_dir)):
+            files[os.path.relpath(folder, path) + "/"] = ("empty folder",)
         for name in sorted(
             [*plain, *(n for n in names if os.path.islink(os.path.join(folder, n)))]
         ):
             file = Path(folder) / name
             inside = str(file.relative_to(git_dir)) if file.is_relative_to(git_dir) else ""
-            if inside.startswith(("objects/", "refs/", "packed-refs", "logs/refs/")):
+            if _OBJECT.fullmatch(inside) or _REF.fullmatch(inside):
                 continue
-            files[str(file.relative_to(path))] = _state(file)
+            state = _state(file)
+            # A line that is taken back out of a reflog changes its time.
+            kept = state[:1] if inside.startswith("logs/refs/") else state
+            files[str(file.relative_to(path))] = kept
     return Snapshot(_refs(path), files)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backport.commands.interrupts import interrupts
+from backport.interrupts import interrupts
 
 
 class Slow:

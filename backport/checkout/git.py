@@ -159,6 +159,7 @@ class Git:
         ok: Sequence[int] = (0,),
         env: Mapping[str, str] | None = None,
         settings: Sequence[str] = (),
+        apart: int | None = None,
     ) -> Result:
         """Run ``git ARGS`` and return what came of it.
 
@@ -166,6 +167,8 @@ class Git:
         :param ok: the exit statuses that mean something to the caller
         :param env: variables on top of the hermetic ones
         :param settings: further ``name=value`` settings
+        :param apart: a file descriptor that git inherits; it gets a session of its own, so that
+            what ends this process and its group (Ctrl-C too) lets git come to its end
         :raises GitFailedError: any other status
         """
         # Not by Git(folder): GitPython (3.1.43) fills in what looks like a variable in its name.
@@ -174,7 +177,8 @@ class Git:
         with writing(Path(tempfile.gettempdir())), tempfile.TemporaryFile() as source:
             source.write(stdin or b"")
             source.seek(0)
-            status, out, err = self._execute(["git", *flags, *args], cast("BinaryIO", source), env)
+            command = ["git", *flags, *args]
+            status, out, err = self._execute(command, cast("BinaryIO", source), env, apart)
         done = Result(status, out, err)
         if status not in ok:
             raise GitFailedError(
@@ -195,7 +199,11 @@ class Git:
         return [match[1] if match else None for match in found][: len(names)]
 
     def _execute(
-        self, command: list[str], source: BinaryIO, env: Mapping[str, str] | None
+        self,
+        command: list[str],
+        source: BinaryIO,
+        env: Mapping[str, str] | None,
+        apart: int | None,
     ) -> tuple[int, bytes, str]:
         from git.exc import GitCommandNotFound  # loaded by now, see _start
 
@@ -208,6 +216,8 @@ class Git:
                 with_exceptions=False,
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
+                start_new_session=apart is not None,
+                pass_fds=() if apart is None else (apart,),
             )
         except (GitCommandNotFound, OSError) as error:
             raise CannotTellError(f"git cannot be started: {error}", _REMEDY) from error

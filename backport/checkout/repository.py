@@ -1,18 +1,16 @@
-"""The checkout: the user's repository. It is read; one method writes, and moves one ref."""
+"""The checkout: the user's repository. It is only read here; see ``handover.py``."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from backport.checkout.git import Git, GitFailedError
-from backport.checkout.objects import Signed
 from backport.checkout.promised import Promisor, read_promisor
 from backport.checkout.scratch import Scratch, create_scratch
-from backport.errors import CannotTellError, RefusedError, UsageError
+from backport.errors import UsageError
 from backport.series.model import Person
 
 _IDENTITY = re.compile(r"(.*?) ?<(.*)> (\d+ [-+]\d{4})", re.DOTALL)
@@ -24,15 +22,6 @@ class Identities:
 
     author: Person
     committer: Person
-
-
-@dataclass(frozen=True)
-class RefUpdate:
-    """One ref, from where to where; ``old`` None means that it must not be there yet."""
-
-    name: str
-    new: str
-    old: str | None
 
 
 class Checkout:
@@ -139,42 +128,6 @@ class Checkout:
             elif field == f"branch {ref}":
                 found.append(where)
         return found + [path for path in self._rebasing(ref) if path not in found]
-
-    def publish(self, pack: bytes, updates: Sequence[RefUpdate], who: Signed, why: str) -> None:
-        """Take the objects over, then move the refs, all or none of them.
-
-        :param pack: what :meth:`~backport.checkout.scratch.Scratch.pack` gave
-        :raises CannotTellError: the objects cannot be written
-        :raises RefusedError: a ref is not (any more) what its update says
-        """
-        signed = {
-            "GIT_COMMITTER_NAME": who.person.name,
-            "GIT_COMMITTER_EMAIL": who.person.email,
-        }
-        try:
-            self.git.run("unpack-objects", "-q", stdin=pack)
-        except GitFailedError as error:
-            raise CannotTellError(
-                f"{self.objects} cannot be written: {error.message}",
-                "No branch was made, and nothing else was changed.",
-            ) from error
-        null = "0" * len(updates[0].new)
-        lines = [
-            f"option no-deref\0update {up.name}\0{up.new}\0{up.old or null}\0" for up in updates
-        ]
-        transaction = "".join(("start\0", *lines, "prepare\0", "commit\0"))
-        done = self.git.run(
-            *("update-ref", "--stdin", "-z", "-m", why),
-            stdin=transaction.encode(),
-            ok=(0, 128),
-            env=signed,
-        )
-        if done.status:
-            names = " and ".join(update.name for update in updates)
-            raise RefusedError(
-                f"git would not move {names}: {done.err.strip().removeprefix('fatal: ')}",
-                "Somebody else may be at work in this checkout. Nothing was changed; run it again.",
-            )
 
     # -- inside ----------------------------------------------------------------------------
 

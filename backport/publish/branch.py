@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
+from backport.checkout.handover import hand_over
+from backport.checkout.leftover import RefUpdate, refuse_locked
 from backport.checkout.objects import Signed
-from backport.checkout.repository import Checkout, RefUpdate
+from backport.checkout.repository import Checkout
 from backport.checkout.scratch import Scratch
 from backport.errors import RefusedError
 
@@ -59,7 +62,7 @@ def plan_branch(checkout: Checkout, branch: str, tip: str, replace: bool, dry_ru
             f"branch {branch} only stands for another, {_short(other)}, which must not move",
             "Choose another name with --branch-name.",
         )
-    holders = checkout.holders(ref) if old else []
+    holders = checkout.holders(ref)  # an unborn branch is checked out, too
     if holders:
         raise RefusedError(
             f"branch {branch} is checked out in {holders[0]}",
@@ -67,12 +70,16 @@ def plan_branch(checkout: Checkout, branch: str, tip: str, replace: bool, dry_ru
         )
     if dry_run:
         return Plan(ref, tip, old, Action.DRY_RUN)
+    refuse_locked(checkout, ref)
     return Plan(ref, tip, old, Action.REPLACED if old else Action.CREATED)
 
 
-def publish(checkout: Checkout, scratch: Scratch, plan: Plan, base: str, who: Signed) -> None:
+def publish(
+    checkout: Checkout, note: Path, scratch: Scratch, plan: Plan, base: str, who: Signed
+) -> None:
     """Carry the plan out.
 
+    :param note: see :func:`~backport.checkout.handover.hand_over`
     :raises RefusedError: the branch is not any more what the plan was made for
     """
     if plan.action not in (Action.CREATED, Action.REPLACED):
@@ -81,8 +88,10 @@ def publish(checkout: Checkout, scratch: Scratch, plan: Plan, base: str, who: Si
     if plan.old:
         kept = f"{REPLACED}/{plan.branch}/{plan.old}"
         if kept not in checkout.refs(kept):
-            updates.append(RefUpdate(kept, plan.old, None))
-    checkout.publish(scratch.pack([plan.new], base), updates, who, f"backport: {plan.action.value}")
+            # First, so that what the branch held is never without a name.
+            updates.insert(0, RefUpdate(kept, plan.old, None))
+    pack = scratch.pack([plan.new], base)
+    hand_over(checkout, note, pack, updates, who, f"backport: {plan.action.value}")
 
 
 def _check_name(checkout: Checkout, branch: str) -> str | None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from backport.checkout.handover import hand_over
+from backport.checkout.leftover import RefUpdate
 from backport.checkout.objects import Signed
-from backport.checkout.repository import Checkout, Identities, RefUpdate, open_checkout
+from backport.checkout.repository import Checkout, Identities, open_checkout
 from backport.errors import RefusedError, UsageError
 from backport.series.model import Person
 from gitrepo import Repo, make_repo, snapshot
@@ -119,7 +121,14 @@ def test_publishing_moves_the_ref_and_nothing_else(repo: Repo, tmp_path: Path) -
     before = snapshot(repo.path)
     pack, made = made_on(repo, tmp_path, base)
     checkout = open_checkout(repo.path)
-    checkout.publish(pack, [RefUpdate("refs/heads/backport/x", made, None)], WHO, "why")
+    hand_over(
+        checkout,
+        tmp_path / "note",
+        pack,
+        [RefUpdate("refs/heads/backport/x", made, None)],
+        WHO,
+        "why",
+    )
     after = snapshot(repo.path)
     assert after.refs["refs/heads/backport/x"] == made
     assert after.without("refs/heads/backport/x") == before
@@ -132,8 +141,13 @@ def test_a_branch_that_came_up_meanwhile_is_not_overwritten(repo: Repo, tmp_path
     repo.git("branch", "backport/x", base)
     before = snapshot(repo.path)
     with pytest.raises(RefusedError, match="backport/x"):
-        open_checkout(repo.path).publish(
-            pack, [RefUpdate("refs/heads/backport/x", made, None)], WHO, "why"
+        hand_over(
+            open_checkout(repo.path),
+            tmp_path / "note",
+            pack,
+            [RefUpdate("refs/heads/backport/x", made, None)],
+            WHO,
+            "why",
         )
     assert snapshot(repo.path) == before
 
@@ -147,7 +161,7 @@ def test_of_two_refs_both_move_or_none(repo: Repo, tmp_path: Path) -> None:
         RefUpdate("refs/heads/stable/ocata", made, made),  # it holds base
     ]
     with pytest.raises(RefusedError):
-        open_checkout(repo.path).publish(pack, updates, WHO, "why")
+        hand_over(open_checkout(repo.path), tmp_path / "note", pack, updates, WHO, "why")
     assert snapshot(repo.path) == before
 
 
@@ -160,8 +174,13 @@ def test_no_hook_runs(repo: Repo, tmp_path: Path) -> None:
         (hooks / name).write_text(f"#!/bin/sh\necho {name} >> {mark}\n")
         (hooks / name).chmod(0o755)
     pack, made = made_on(repo, tmp_path, base)
-    open_checkout(repo.path).publish(
-        pack, [RefUpdate("refs/heads/backport/x", made, None)], WHO, "why"
+    hand_over(
+        open_checkout(repo.path),
+        tmp_path / "note",
+        pack,
+        [RefUpdate("refs/heads/backport/x", made, None)],
+        WHO,
+        "why",
     )
     assert not mark.exists()
 

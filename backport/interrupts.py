@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -43,6 +44,27 @@ def interrupts() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in zip(_NUMBERS, before, strict=True):
             signal.signal(number, handler)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Let what takes a moment, and must not be done by half, be done; an interrupt comes after it.
+
+    Only the main thread gets interrupts (:mod:`signal`); in others this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    asking = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: came.append(number)) for number in asking]
+    try:
+        yield
+    finally:
+        for number, handler in zip(asking, before, strict=True):
+            signal.signal(number, handler)
+        for asked in came[:1]:
+            signal.raise_signal(asked)
 
 
 def _again(lost: Any) -> None:
