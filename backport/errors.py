@@ -62,6 +62,12 @@ class RefusedError(BackportError):
     exit_code = ExitCode.REFUSED
 
 
+class InterruptedAfterError(BackportError):
+    """An interrupt that came too late to stop what it was to stop."""
+
+    exit_code = ExitCode.INTERRUPTED
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong in a file; ``line`` counts from 1, 0 is the whole file."""

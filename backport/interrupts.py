@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from backport.errors import InterruptedAfterError
+
 _SOON = 0.01  # seconds
 _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
@@ -36,7 +38,7 @@ def interrupts() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if asked:
+        if asked and not isinstance(error, InterruptedAfterError):
             raise KeyboardInterrupt from error
         raise
     finally:

@@ -145,7 +145,11 @@ def _plan(session: Session, branch: str, tip: str, request: RunRequest, findings
     try:
         return plan_branch(session.checkout, branch, tip, request.replace, request.dry_run)
     except RefusedError as error:
-        findings.branch = BranchFacts(name=branch, action=Action.REFUSED, reason=error.message)
+        ref = f"refs/heads/{branch}"
+        old = session.checkout.refs(ref).get(ref)
+        findings.branch = BranchFacts(
+            name=branch, action=Action.REFUSED, old=old, reason=error.message
+        )
         raise
 
 

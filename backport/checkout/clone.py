@@ -13,7 +13,7 @@ from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.urls import check_url, without_password
 from backport.errors import CannotTellError
 from backport.progress import Progress
-from backport.workspace import remove
+from backport.workspace import workspace
 
 
 def clone_once(url: str, cache: Path, progress: Progress) -> Checkout:
@@ -37,14 +37,14 @@ def clone_once(url: str, cache: Path, progress: Progress) -> Checkout:
 def _clone(url: str, folder: Path, progress: Progress) -> None:
     shown = without_password(url)
     progress.update(f"cloning {shown}")
-    half = folder.with_suffix(".part")
-    remove(half)
     # The user's settings count here, and only here: proxies, credentials, url.insteadOf.
     git = Git(folder.parent, user_settings=True)
-    try:
-        git.run("clone", "--quiet", "--bare", "--template=", "--", url, str(half))
-    except GitFailedError as error:
-        remove(half)
-        reason = error.message.replace(url, shown)
-        raise CannotTellError(f"cannot clone {shown}: {reason}", error.hint) from error
-    half.rename(folder)
+    # In a folder of this run's own: a clone that outlives its run, killed, goes on in another one.
+    with workspace(folder.parent) as beside:
+        half = beside / "half.git"
+        try:
+            git.run("clone", "--quiet", "--bare", "--template=", "--", url, str(half))
+        except GitFailedError as error:
+            reason = error.message.replace(url, shown)
+            raise CannotTellError(f"cannot clone {shown}: {reason}", error.hint) from error
+        half.rename(folder)

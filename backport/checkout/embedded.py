@@ -7,7 +7,6 @@ rewind. Dates and identity are its own, so that it is the same commits everywher
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from backport.errors import CannotTellError, UsageError
 from backport.progress import Progress
 from backport.series.model import Branch, Embedded, Person
 from backport.series.rewind import Rewind, RewindFile, rewrite
-from backport.workspace import remove
+from backport.workspace import workspace
 
 #: Commits of the built-in checkout carry an identity of its own: no machine needs one for it.
 IDENTITY = Person("Built-in checkout", "backport@localhost")
@@ -74,9 +73,8 @@ def _make(
     recipe: str,
 ) -> None:
     """Make it beside its final name, and rename it last: half a checkout is never taken for one."""
-    beside = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
-    half = beside / "checkout"
-    try:
+    with workspace(folder.parent) as beside:
+        half = beside / "checkout"
         unpack(half)
         git = Git(half)
         git.run("init", "--quiet", "--template=", f"--initial-branch={branch.branch}")
@@ -86,8 +84,6 @@ def _make(
         git.run("update-ref", f"refs/heads/{branch.branch}", tip)
         git.run("read-tree", "--reset", "-u", tip)
         half.rename(folder)
-    finally:
-        remove(beside)
 
 
 def _settings(recipe: str) -> list[tuple[str, str]]:

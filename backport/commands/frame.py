@@ -19,11 +19,11 @@ import platformdirs
 from rich.console import Console
 
 from backport import __version__
-from backport.errors import BackportError, ExitCode, UsageError
+from backport.errors import BackportError, ExitCode, InterruptedAfterError, UsageError
 from backport.pipeline import Findings
 from backport.progress import Progress
 from backport.report.build import Invocation, build_report
-from backport.report.document import Report
+from backport.report.document import Action, Report
 from backport.resources import data_folder
 from backport.series.model import Series
 from backport.session import Places
@@ -139,6 +139,24 @@ class Frame:
         An error that comes after something was found out is part of the report.
         """
         findings = Findings()
+        try:
+            return self._reported(findings, work, folder, as_json)
+        except KeyboardInterrupt:
+            made = findings.branch
+            if made.action not in (Action.CREATED, Action.REPLACED):
+                raise
+            raise InterruptedAfterError(
+                f"interrupted, when the branch {made.name} had been {made.action.value}",
+                "It is whole; no report was written. The next run says what it holds.",
+            ) from None
+
+    def _reported(
+        self,
+        findings: Findings,
+        work: Callable[[Findings, Progress], None],
+        folder: Path,
+        as_json: bool,
+    ) -> ExitCode:
         try:
             with self.progress() as progress:
                 work(findings, progress)

@@ -58,6 +58,8 @@ def _after_negative(proof: Proof | None) -> tuple[NextStep, ...]:
 
 
 def _after_refusal(checkout: CheckoutFacts, branch: BranchFacts) -> tuple[NextStep, ...]:
+    if branch.old is None:
+        return ()  # it is refused for its name's sake, or another git holds it
     name = str(branch.name)
     return (_step("see what the branch holds", *_git(checkout), "log", f"{checkout.base}..{name}"),)
 

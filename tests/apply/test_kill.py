@@ -209,6 +209,18 @@ def test_killed_while_going_on_after_a_conflict(stage: Stage, record_property: C
     assert stage.project.run("status").out == "no conflict is pending\n"
 
 
+def test_an_interrupt_while_the_branch_is_made_comes_after_it(stage: Stage) -> None:
+    """And says so: the checkout is not as it was."""
+    stop = 'case "$*" in *update-ref*--stdin*) kill -INT $PPID; sleep 0.2;; esac; exec '
+    git = stage.root / "bin/git"
+    git.write_text(WRAPPER.replace("exec ", stop).format(git=shutil.which("git")))
+    done = stage.start(stage.wrapped(0, "")).wait()
+    assert done.status == 130
+    assert "interrupted, when the branch backport/ocata/bug-1 had been created" in done.said
+    assert snapshot(stage.project.repo.path).refs[BRANCH] == stage.tip
+    stage.unharmed()
+
+
 FAIL = "eval echo fatal: out of luck >&2; exit 128"
 #: What git is asked for at last, the ref's move, is refused; what it cannot say of the checkout
 #: (is it one? whose?) is a usage error; what it calls the base is no matter.

@@ -122,6 +122,31 @@ def test_a_damaged_word_on_who_holds_it_does_not_matter(project: Project, held: 
     assert (held.child.wait().status, second.wait().status) == (0, 0)
 
 
+def test_a_ref_s_lock_of_another_git_is_named_before_the_tests_are_run(
+    project: Project,
+) -> None:
+    lock = project.repo.path / ".git" / f"{BRANCH}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    ran = project.run(*command("checkout"))
+    assert ran.code == 5
+    assert f"{lock}isthere" in "".join(ran.out.split())
+    assert "git -C" not in ran.out  # the branch holds nothing that could be looked at
+    assert "remove that file" in ran.out
+    assert "publish" not in ran.err
+    lock.unlink()
+    assert project.run(*command("checkout")).code == 0
+
+
+def test_a_branch_that_a_checkout_is_to_begin_is_not_made_under_it(project: Project) -> None:
+    """Or all of its files would be deleted ones, there."""
+    project.repo.git("symbolic-ref", "HEAD", BRANCH)
+    ran = project.run(*command("checkout"))
+    assert ran.code == 5
+    assert "is checked out in" in ran.err + ran.out
+    assert BRANCH not in project.repo.git("for-each-ref")
+
+
 def test_waiting_can_be_interrupted(project: Project, held: Held) -> None:
     second = start(command("checkout"), project.root)
     second.read_until("waiting for it to end")

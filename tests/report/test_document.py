@@ -190,7 +190,7 @@ def test_after_a_negative_verdict_the_cells_to_run_again_are_named() -> None:
 @pytest.mark.parametrize(
     ("branch", "part"),
     [
-        (BranchFacts(name="b", action=Action.REFUSED), "log 77ece"),
+        (BranchFacts(name="b", action=Action.REFUSED, old="0" * 40), "log 77ece"),
         (BranchFacts(name="b", action=Action.DRY_RUN), "backport run ocata/bug-1783613 --checkout"),
     ],
 )
