@@ -59,34 +59,32 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
         return int(done) if isinstance(done, int) else ExitCode.DONE
     except BackportError as error:
-        _complain(frame.errors, error.message, error.hint)
-        return error.exit_code
+        return _end(frame, error.exit_code, error.message, error.hint)
     except click.ClickException as error:
-        _complain(frame.errors, error.format_message(), _usage(error))
-        return ExitCode.USAGE
+        return _end(frame, ExitCode.USAGE, error.format_message(), _usage(error))
     except (KeyboardInterrupt, click.Abort):
-        _complain(frame.errors, "interrupted; your checkout is as it was", "")
-        return ExitCode.INTERRUPTED
+        return _end(frame, ExitCode.INTERRUPTED, "interrupted; your checkout is as it was", "")
     except BrokenPipeError:
         stop_writing()  # whoever reads the output has seen enough
         return ExitCode.DONE
     except OSError as error:
         where = error.filename or "a file, which the system does not name"
-        _complain(frame.errors, f"{error.strerror}: {where}", "")
-        return ExitCode.CANNOT_TELL
+        return _end(frame, ExitCode.CANNOT_TELL, f"{error.strerror}: {where}", "")
     except Exception as error:  # a bug: the user gets a line, we get the traceback
-        _complain(frame.errors, f"a bug in this tool: {error!r}", _keep_traceback(frame))
-        return ExitCode.BUG
-
-
-def entry_point() -> None:
-    """Be the command ``backport``."""
-    sys.exit(main())
+        return _end(frame, ExitCode.BUG, f"a bug in this tool: {error!r}", _keep_traceback(frame))
 
 
 def _usage(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"Type: {context.command_path} --help" if context else ""
+
+
+def _end(frame: Frame, code: ExitCode, message: str, hint: str) -> int:
+    _complain(frame.errors, message, hint)
+    told = BackportError(message, hint)
+    told.exit_code = code
+    frame.tell(told)
+    return code
 
 
 def _complain(console: Console, message: str, hint: str) -> None:
@@ -102,11 +100,7 @@ def _keep_traceback(frame: Frame) -> str:
     log = Path(frame.places.state) / "log" / f"bug-{stamp}-{os.getpid()}.txt"
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(f"backport {__version__}\n{sys.argv}\n\n{traceback.format_exc()}")
+        log.write_text(f"backport {__version__}\n{frame.argv}\n\n{traceback.format_exc()}")
     except OSError as error:
         return f"and its log could not be written: {error.strerror}"
     return f"The traceback is in {log}; please send it along with a report."
-
-
-if __name__ == "__main__":
-    entry_point()

@@ -183,6 +183,7 @@ def _keep(
     findings.exit_code = ExitCode.CONFLICT
     if request.dry_run:
         return
+    where = without_password(request.checkout) if request.checkout else None
     state = State(
         checkout=str(session.checkout.folder.resolve()),
         series=series.name,
@@ -196,7 +197,7 @@ def _keep(
         patch_paths=conflict.paths,
         tree=conflict.tree,
         resolved=tuple(resolutions),
-        request=request.model_dump(mode="json"),
+        request=request.model_copy(update={"checkout": where}).model_dump(mode="json"),
     )
     waiting.keep(session.scratch, state, resolutions)
     findings.work_tree = waiting.work_tree

@@ -111,8 +111,10 @@ def _run(
     os.chdir(folder)
     for stream in (1, 2):
         os.dup2(prints.fileno(), stream)
+    from backport.__main__ import hear
     from backport.cli import main
 
+    hear()
     begins.send_bytes(b"begun")
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     sys.exit(int(main(args)))

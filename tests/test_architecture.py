@@ -90,7 +90,10 @@ def test_nothing_below_the_command_line_prints_exits_or_reads_the_environment() 
     forbidden = {"print", "exit", "chdir"}
     for path in FILES:
         name = module_name(path)
-        if name.startswith(("backport.cli", "backport.commands")) or path.name in WORKER:
+        if (
+            name.startswith(("backport.cli", "backport.commands", "backport.__main__"))
+            or path.name in WORKER
+        ):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):

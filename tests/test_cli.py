@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import click
+import jsonschema
 import pytest
 
 from backport.cli import cli
 from backport.commands import GROUPS
+from backport.report.document import json_schema
 from project import Project
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
@@ -120,6 +122,57 @@ def test_the_schema_describes_what_json_prints(project: Project) -> None:
 
     report = project.apply(small_series(project)).report
     jsonschema.validate(report, json.loads(project.run("schema").out))
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("run", "ocata/nothing"), 2),
+        (("run",), 2),
+        (("run", "ocata/bug-1", "--checkout", "/nowhere"), 2),
+        (("verify", "ocata/bug-1", "--checkout", "patches"), 2),
+        (("continue",), 2),
+        (("run", "ocata/bug-1", "--checkout", "file:///nowhere/at/all"), 4),
+        (("test", "HEAD", "--branch", "okata"), 2),
+    ],
+)
+def test_an_error_before_anything_is_known_is_a_document_too(
+    project: Project, args: tuple[str, ...], code: int
+) -> None:
+    small_series(project)
+    ran = project.run(*args, "--json")
+    assert ran.code == code
+    assert ran.report["exit_code"] == code
+    assert ran.report["problem"]["message"]
+    assert ran.report["problem"]["message"].splitlines()[0] in ran.err
+    jsonschema.validate(ran.report, json_schema())
+
+
+@pytest.mark.parametrize(("error", "code"), [(ZeroDivisionError, 70), (KeyboardInterrupt, 130)])
+def test_a_bug_and_an_interrupt_are_documents_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], code: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("backport.commands.run.run", fail)
+    ran = project.run("run", small_series(project), "--json")
+    assert (ran.code, ran.report["exit_code"]) == (code, code)
+    jsonschema.validate(ran.report, json_schema())
+
+
+def test_no_password_is_shown_or_kept(project: Project) -> None:
+    """Not of a URL on the command line: in progress, in reports, in errors."""
+    name = small_series(project)
+    url = "https://ann:s3cret@localhost:1/nova"
+    for command in (("run", name), ("verify", name), ("test", "HEAD")):
+        for checkout in (("--checkout", url), (f"--checkout={url}",)):
+            ran = project.run(*command, *checkout, "--json")
+            assert ran.code in (2, 4)
+            assert "s3cret" not in ran.out + ran.err
+            assert "ann@localhost" in ran.err
+    for file in (*project.root.rglob("*"), *Path(os.environ["HOME"]).rglob("*")):
+        assert not file.is_file() or b"s3cret" not in file.read_bytes(), file
 
 
 def test_a_bug_of_ours_is_a_line_and_a_log(

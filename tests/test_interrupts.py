@@ -63,6 +63,18 @@ def test_other_errors_stay_what_they_are() -> None:
         int("x")
 
 
+def test_one_that_comes_while_the_tool_is_loaded_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os\nos.kill(os.getpid(), 2)\nprint('loaded')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "backport", "show"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[1]}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+
+
 def test_a_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
     script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m backport show ocata/bug-1'
     done = subprocess.run(

@@ -45,6 +45,6 @@ def _clone(url: str, folder: Path, progress: Progress) -> None:
         try:
             git.run("clone", "--quiet", "--bare", "--template=", "--", url, str(half))
         except GitFailedError as error:
-            reason = error.message.replace(url, shown)
+            reason = without_password(error.message)
             raise CannotTellError(f"cannot clone {shown}: {reason}", error.hint) from error
         half.rename(folder)

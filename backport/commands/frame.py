@@ -7,8 +7,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -19,13 +19,13 @@ import platformdirs
 from rich.console import Console
 
 from backport import __version__
+from backport.checkout.urls import without_password
 from backport.errors import BackportError, ExitCode, InterruptedAfterError, UsageError
 from backport.pipeline import Findings
 from backport.progress import Progress
 from backport.report.build import Invocation, build_report
 from backport.report.document import Action, Report
 from backport.resources import data_folder
-from backport.series.model import Series
 from backport.session import Places
 
 
@@ -82,9 +82,10 @@ def stop_writing() -> None:
 class Frame:
     """The process, as the commands see it."""
 
-    argv: tuple[str, ...]
+    argv: tuple[str, ...]  # without passwords: it stands in reports
     places: Places
     started: datetime
+    documents: list[str] = field(default_factory=list)  # what was printed as JSON
 
     @classmethod
     def of_process(cls, argv: Sequence[str]) -> Frame:
@@ -98,7 +99,8 @@ class Frame:
             build=Path("build").absolute(),
             environ=dict(os.environ),
         )
-        return cls((Path(argv[0]).name, *argv[1:]), places, datetime.now(timezone.utc))
+        shown = tuple(without_password(word) for word in argv[1:])
+        return cls((Path(argv[0]).name, *shown), places, datetime.now(timezone.utc))
 
     @cached_property
     def errors(self) -> Console:
@@ -161,41 +163,54 @@ class Frame:
             with self.progress() as progress:
                 work(findings, progress)
         except BackportError as error:
-            if findings.series is None or findings.checkout is None:
-                raise
             findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
+            if findings.series is None or findings.checkout is None:
+                if as_json:
+                    self._print(self._report(findings, ()))
+                raise
         try:
-            self._show(findings, findings.series, folder, as_json)
+            self._show(findings, folder, as_json)
         except BrokenPipeError:
             stop_writing()  # what the run came to does not hang on who reads of it
         return findings.exit_code
 
-    def _show(self, findings: Findings, series: Series | None, folder: Path, as_json: bool) -> None:
+    def tell(self, error: BackportError) -> None:
+        """Print an error as a document, where ``--json`` was given and none was printed yet."""
+        if "--json" in self.argv and not self.documents:
+            findings = Findings(problem=error, exit_code=ExitCode(error.exit_code))
+            with suppress(BrokenPipeError):
+                self._print(self._report(findings, ()))
+
+    def _print(self, report: Report) -> None:
         from backport.report.document import to_json
+
+        self.documents.append(to_json(report))
+        click.echo(self.documents[-1], nl=False)
+
+    def _show(self, findings: Findings, folder: Path, as_json: bool) -> None:
         from backport.report.files import report_files, write_reports
         from backport.report.summary import summary
 
-        assert series is not None
-        report = self._report(findings, series, report_files(folder))
+        report = self._report(findings, report_files(folder))
         unwritten = None
         try:
             write_reports(report, folder)
         except BackportError as error:
             # What was done must be told all the same: a branch may be there now.
-            unwritten, report = error, self._report(findings, series, ())
+            unwritten, report = error, self._report(findings, ())
         if as_json:
-            click.echo(to_json(report), nl=False)
+            self._print(report)
         else:
             summary(report, self.output)
         if unwritten:
             raise unwritten
 
-    def _report(self, findings: Findings, series: Series, files: Sequence[Path]) -> Report:
+    def _report(self, findings: Findings, files: Sequence[Path]) -> Report:
         finished = datetime.now(timezone.utc)
         code = findings.exit_code
         return build_report(
             invocation=Invocation(__version__, self.argv, self.started, finished, code),
-            series=series,
+            series=findings.series,
             checkout=findings.checkout,
             outcome=findings.outcome,
             diffs=findings.diffs,

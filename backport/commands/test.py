@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from backport.checkout.urls import without_password
 from backport.commands.frame import Frame
 from backport.commands.run import test_options
 from backport.report.tests import runs_as_json, show_runs
@@ -53,12 +54,13 @@ def test_command(
     """
     found = load_branch(frame.branch_folder(branch))
     with frame.progress() as progress:
-        progress.step("locate", checkout or "the built-in checkout")
+        progress.step("locate", without_password(checkout or "the built-in checkout"))
         with open_session(frame.places, found, checkout, rev, progress) as session:
             names = tests or targeted_by(session, found)
             runs = test_commit(session, found, names, TestOptions(**options), progress)
     if as_json:
-        click.echo(json.dumps(runs_as_json(runs), indent=2))
+        frame.documents.append(json.dumps(runs_as_json(runs), indent=2))
+        click.echo(frame.documents[-1])
     else:
         show_runs(runs, frame.output)
     return exit_code_of_runs(runs)

@@ -42,6 +42,7 @@ _RESULTS_OF_ERRORS = {
     ExitCode.USAGE: Result.NOT_DONE,
     ExitCode.CONFLICT: Result.CONFLICT,
     ExitCode.REFUSED: Result.REFUSED,
+    ExitCode.INTERRUPTED: Result.NOT_DONE,
 }
 _NO_BRANCH = BranchFacts()
 DETAIL_LIMIT = 200_000  # characters of one test's output that the document keeps; the log has all
@@ -61,7 +62,7 @@ class Invocation:
 def build_report(
     *,
     invocation: Invocation,
-    series: Series,
+    series: Series | None,
     checkout: CheckoutFacts | None = None,
     outcome: Outcome | None = None,
     diffs: Mapping[int, bytes | str] = MappingProxyType({}),
@@ -83,7 +84,7 @@ def build_report(
     :param next_steps: what to type next; None: worked out from the rest
     """
     result, sentence = conclude(outcome, proof, tests_skipped, problem)
-    if next_steps is None:
+    if next_steps is None and series:
         next_steps = advice.next_steps(result, series, checkout, branch, outcome, proof)
     return Report(
         tool=ToolFacts(version=invocation.tool_version),
@@ -93,7 +94,7 @@ def build_report(
         exit_code=invocation.exit_code,
         result=result,
         sentence=sentence,
-        series=_series(series),
+        series=_series(series) if series else None,
         checkout=checkout,
         changes=_changes(outcome, diffs),
         conflict=_conflict(outcome, work_tree),
@@ -102,7 +103,7 @@ def build_report(
         problem=ProblemFacts(message=problem.message, hint=problem.hint) if problem else None,
         environments=tuple(environments),
         branch=branch,
-        next_steps=tuple(next_steps),
+        next_steps=tuple(next_steps or ()),
         files=tuple(str(file) for file in files),
     )
 

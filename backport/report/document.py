@@ -261,7 +261,9 @@ class Report(_Facts):
     result: Result
     sentence: Words = Field(description="the result in one sentence")
     exit_code: int
-    series: SeriesFacts
+    series: SeriesFacts | None = Field(
+        default=None, description="none where the run ended before it was read"
+    )
     checkout: CheckoutFacts | None = None
     changes: tuple[ChangeFacts, ...] = ()
     conflict: ConflictFacts | None = None

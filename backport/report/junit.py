@@ -28,7 +28,7 @@ _BAD_RESULTS = {Result.BROKEN, Result.UNPROVEN, Result.CONFLICT, Result.NOT_DONE
 
 def render_junit(report: Report) -> str:
     """Return the file, as XML 1.0 without the characters that it forbids."""
-    root = ElementTree.Element("testsuites", name=_attribute(f"backport {report.series.name}"))
+    root = ElementTree.Element("testsuites", name=_attribute(f"backport {_name(report)}"))
     known = frozenset(report.proof.failing_on_base) if report.proof else frozenset[str]()
     for cell in report.proof.cells if report.proof else ():
         root.append(_suite(report, cell, known))
@@ -58,7 +58,7 @@ def _suite(report: Report, cell: CellFacts, known: frozenset[str]) -> ElementTre
 def _lone_suite(report: Report) -> ElementTree.Element:
     # A file without any case is an error to Jenkins; here it is what happened.
     suite = ElementTree.Element("testsuite", name="backport")
-    case = _case(suite, "backport", report.series.name, report.seconds)
+    case = _case(suite, "backport", _name(report), report.seconds)
     if report.result in _BAD_RESULTS:
         _say(case, "failure", report.sentence)
     elif report.result in (Result.CANNOT_TELL, Result.REFUSED):
@@ -127,3 +127,7 @@ def _count(element: ElementTree.Element, suites: Iterable[ElementTree.Element]) 
         element.set(name, str(sum(case.find(tag) is not None for case in cases)))
     element.set("tests", str(len(cases)))
     element.set("time", f"{sum(float(case.get('time', '0')) for case in cases):.3f}")
+
+
+def _name(report: Report) -> str:
+    return report.series.name if report.series else "no series"

@@ -57,6 +57,8 @@ def _where(report: Report) -> str:
         onto = f", on {code(base)}"
     name = report.branch.name
     branch = f" Branch {code(name)}: {prose(wording.branch_words(report.branch))}." if name else ""
+    if report.series is None:
+        return "No series was read."
     return f"Series {code(report.series.name)} for {code(report.series.branch)}{onto}.{branch}"
 
 

@@ -2,7 +2,6 @@
 
 Part of :mod:`backport.verify.worker`. What tests may replace is taken before any test is imported.
 """
-# ruff: noqa: UP004, UP010, SIM105, S110
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import absolute_import

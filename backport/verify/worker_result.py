@@ -2,7 +2,6 @@
 
 Part of :mod:`backport.verify.worker`. Nothing here is given type annotations: Python 2 has none.
 """
-# ruff: noqa: UP008, UP010, UP031
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import absolute_import

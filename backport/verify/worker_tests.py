@@ -3,7 +3,6 @@
 Part of :mod:`backport.verify.worker`. A unit is a list of tests that one process runs in one go:
 one test, or all those of a class or module that share fixtures (``setUpClass``, ``setUpModule``).
 """
-# ruff: noqa: UP010, UP028, UP031, B904
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import absolute_import
