@@ -123,15 +123,21 @@ class Frame:
         return self.places.patches / name
 
     @contextmanager
-    def progress(self) -> Iterator[Progress]:
-        """Show progress for as long as it lasts."""
+    def progress(self, series: str = "") -> Iterator[Progress]:
+        """Show progress for as long as it lasts.
+
+        :param series: whose tests are run, if any; how long they took before is remembered
+        """
+        from backport.commands.past import read_past
         from backport.report.terminal import progress_view
 
-        with progress_view(self.errors, time.monotonic) as view:
+        past = read_past(self.places.cache, series) if series else {}
+        with progress_view(self.errors, time.monotonic, past) as view:
             yield view
 
     def reported(
         self,
+        series: str,
         work: Callable[[Findings, Progress], None],
         folder: Path,
         as_json: bool,
@@ -142,7 +148,7 @@ class Frame:
         """
         findings = Findings()
         try:
-            return self._reported(findings, work, folder, as_json)
+            return self._reported(series, findings, work, folder, as_json)
         except KeyboardInterrupt:
             made = findings.branch
             if made.action not in (Action.CREATED, Action.REPLACED):
@@ -154,14 +160,16 @@ class Frame:
 
     def _reported(
         self,
+        series: str,
         findings: Findings,
         work: Callable[[Findings, Progress], None],
         folder: Path,
         as_json: bool,
     ) -> ExitCode:
         try:
-            with self.progress() as progress:
+            with self.progress(series) as progress:
                 work(findings, progress)
+                self._remember(findings)
         except BackportError as error:
             findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
             if findings.series is None or findings.checkout is None:
@@ -173,6 +181,12 @@ class Frame:
         except BrokenPipeError:
             stop_writing()  # what the run came to does not hang on who reads of it
         return findings.exit_code
+
+    def _remember(self, findings: Findings) -> None:
+        from backport.commands.past import keep_past
+
+        if findings.series and findings.proof:
+            keep_past(self.places.cache, findings.series.name, findings.proof)
 
     def tell(self, error: BackportError) -> None:
         """Print an error as a document, where ``--json`` was given and none was printed yet."""

@@ -52,6 +52,7 @@ def continue_command(
     """
     waiting = _one(frame, series)
     return frame.reported(
+        waiting.name,
         lambda findings, progress: resume(frame.places, waiting, save, findings, progress),
         report_folder,
         as_json,

@@ -140,6 +140,7 @@ def run_command(frame: Frame, /, report_folder: Path, as_json: bool, **options: 
     tests = TestOptions(**{name: options.pop(name) for name in TestOptions.model_fields})
     request = RunRequest(tests=tests, **options)
     return frame.reported(
+        request.series,
         lambda findings, progress: run(frame.places, request, findings, progress),
         report_folder,
         as_json,

@@ -38,6 +38,7 @@ def verify_command(frame: Frame, /, report_folder: Path, as_json: bool, **option
     tests = TestOptions(**{name: options.pop(name) for name in TestOptions.model_fields})
     request = RunRequest(tests=tests, **options)
     return frame.reported(
+        request.series,
         lambda findings, progress: verify_branch(frame.places, request, findings, progress),
         report_folder,
         as_json,

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -62,6 +64,8 @@ def ensure_environment(
     folder = cache / "environments" / f"{interpreter.short_version}-{key}"
     found = Environment(folder / "bin" / "python", key, interpreter.version, folder)
     try:
+        with suppress(OSError):
+            os.utime(folder / _RECORD)  # before anything else: it is in use (forget_unused)
         if _works(found, env):
             return found
         with _held(folder.with_name(f"{folder.name}.lock"), progress):
@@ -74,6 +78,19 @@ def ensure_environment(
             f"the environment cannot be kept in {cache}: {reason}",
             "It needs some 500 MB there, and the right to write",
         ) from error
+
+
+def forget_unused(cache: Path, unused: float) -> None:
+    """Remove environments that no run has asked for in the last ``unused`` seconds.
+
+    One that is being built is held, and left. A run that asks for one in the very moment that
+    it goes finds none, or half of one, and builds it anew.
+    """
+    for record in (cache / "environments").glob(f"*/{_RECORD}"):
+        with suppress(OSError, Timeout), FileLock(f"{record.parent}.lock", timeout=0):
+            if time.time() - record.stat().st_mtime > unused:
+                record.unlink()
+                remove(record.parent)
 
 
 def describe(environment: Environment) -> Description:

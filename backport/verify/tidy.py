@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from backport.verify.environment import forget_unused
+
 _DAY = 86400.0  # seconds
 _UNUSED = 60 * _DAY
 _FOLDERS = ("trees", "results", "keepsakes")
@@ -25,6 +27,7 @@ def tidy(cache: Path) -> None:
             return
         cache.mkdir(parents=True, exist_ok=True)
         mark.touch()
+    forget_unused(cache, _UNUSED)
     for name in _FOLDERS:
         for entry in _files(cache / name):
             with suppress(OSError):

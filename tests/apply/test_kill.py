@@ -150,6 +150,23 @@ def test_killed_at_random_instants(stage: Stage, part: int, record_property: Cou
     assert ended > 0
 
 
+@pytest.mark.parametrize("group", [True, False], ids=["and its group", "alone"])
+def test_killed_while_it_publishes(stage: Stage, group: bool, record_property: Count) -> None:
+    chance = random.Random(group)
+    ended = 0
+    for _ in range(3 * KILLS):
+        child = stage.start()
+        child.read_until("publish:")
+        time.sleep(chance.uniform(0, 0.06))
+        child.end(signal.SIGKILL, group)
+        ended += child.wait().status == -signal.SIGKILL
+        stage.check()
+        if ended == KILLS // PARTS:
+            break
+    record_property("kills while publishing survived", ended)
+    assert ended > 0
+
+
 STEP = 7  # each so manyth command will do: most of them are those of the tests above
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from backport.verify import tidy as module
 from backport.verify.tidy import tidy
@@ -44,6 +45,28 @@ def test_it_is_done_once_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     os.utime(tmp_path / "tidied", (yesterday, yesterday))
     tidy(tmp_path)
     assert not any(file.exists() for file in files)
+
+
+def environment(cache: Path, name: str, age: float) -> Path:
+    record = cache / "environments" / name / "backport-environment.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    (record.parent / "bin").mkdir()
+    os.utime(record, (time.time() - age, time.time() - age))
+    return record.parent
+
+
+def test_environments_that_no_run_has_asked_for_go(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "old", 61 * 86400), environment(tmp_path, "new", 59 * 86400)
+    tidy(tmp_path)
+    assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_an_environment_that_is_held_stays(tmp_path: Path) -> None:
+    old = environment(tmp_path, "old", 61 * 86400)
+    with FileLock(f"{old}.lock"):
+        tidy(tmp_path)
+    assert old.exists()
 
 
 def test_a_cache_that_is_not_there_yet_is_no_failure(tmp_path: Path) -> None:
