@@ -34,6 +34,7 @@ def test_every_command_has_help_with_examples(project: Project, name: str) -> No
     assert ran.code == 0
     assert f"backport {name}" in ran.out
     assert "Example" in ran.out
+    assert "\\b" not in ran.out
 
 
 def test_help_lists_all_commands_and_the_exit_codes(project: Project) -> None:

@@ -133,6 +133,39 @@ def test_a_process_that_closes_its_output_is_still_waited_for(tmp_path: Path) ->
     assert (ended.status, ended.output) == (7, b"")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+def test_on_a_leash_it_does_not_outlive_a_killed_starter(tmp_path: Path) -> None:
+    code = (
+        "import time; from pathlib import Path; from backport.process import Command, Running\n"
+        "with Running(Command(('sleep', '60'), Path('/'), {'PATH': '/bin:/usr/bin'}), leash=True) "
+        "as one:\n print(one.pid, flush=True); time.sleep(60)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    with Running(Command((sys.executable, "-c", code), tmp_path, env)) as starter:
+        said = b""
+        while not said.endswith(b"\n"):
+            said += starter.read() or b""
+            time.sleep(0.01)
+        child = Path(f"/proc/{int(said)}")
+        until = time.monotonic() + 10
+        while (child / "cmdline").read_bytes() != b"sleep\x0060\0":
+            assert time.monotonic() < until
+        os.kill(starter.pid, signal.SIGKILL)
+        # Its parent is gone: whoever takes it over may leave it a zombie.
+        while child.exists() and b") Z " not in (child / "stat").read_bytes():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+def test_on_a_leash_it_is_the_command_that_was_given(tmp_path: Path) -> None:
+    command = Command(("sh", "-c", "echo $$ $A; exit 3"), tmp_path, {"A": "a", "PATH": "/bin"})
+    with Running(command, leash=True) as one:
+        while one.poll() is None:
+            time.sleep(0.01)
+        assert one.poll() == 3
+        assert one.read() == f"{one.pid} a\n".encode()
+
+
 @pytest.mark.parametrize(
     ("limit", "pieces", "value"),
     [

@@ -133,7 +133,7 @@ class _Build:
         self._log = self._folder / "log"
         unpack(source.archive, self._folder / "source")
         self._file = BoundedFile(self._log, _LOG_LIMIT)
-        self._running = Running(self._command())
+        self._running = Running(self._command(), leash=True)
         self._began = time.monotonic()
 
     def _command(self) -> Command:
