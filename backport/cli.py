@@ -19,6 +19,7 @@ from backport.commands import GROUPS
 from backport.commands.frame import Frame, Lazy, stop_writing
 from backport.errors import BackportError, ExitCode
 from backport.interrupts import interrupts
+from backport.report.marks import said
 
 _EPILOG = """
 Exit codes: 0 done, or nothing to do; 1 the tests speak against it; 2 usage or manifest;
@@ -90,9 +91,9 @@ def _end(frame: Frame, code: ExitCode, message: str, hint: str) -> int:
 def _complain(console: Console, message: str, hint: str) -> None:
     for index, line in enumerate(message.splitlines() or [""]):
         start = Text("error: ", "bold red") if index == 0 else Text("       ")
-        console.print(start + Text(line), soft_wrap=True)
+        console.print(start + said(line, console), soft_wrap=True)
     for line in hint.splitlines():
-        console.print(Text("       ") + Text(line, "dim"), soft_wrap=True)
+        console.print(Text("       ") + said(line, console, "dim"), soft_wrap=True)
 
 
 def _keep_traceback(frame: Frame) -> str:

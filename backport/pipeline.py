@@ -21,7 +21,7 @@ from backport.request import RunRequest
 from backport.series.manifest import find_series
 from backport.series.model import Series
 from backport.series.save import save_resolution
-from backport.session import Places, Session, open_session
+from backport.session import Places, Session, located, open_session
 from backport.verification import Verification, exit_code_of, verify
 from backport.verify.results import Proof
 
@@ -57,7 +57,7 @@ def run(places: Places, request: RunRequest, findings: Findings, progress: Progr
     """
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
-    progress.step("locate", without_password(request.checkout or "the built-in checkout"))
+    progress.step("locate", located(request.checkout))
     with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
         waiting = pending(places.state, session.checkout.common_dir, series.name)
         if waiting.exists and not request.dry_run:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from backport.apply.outcome import AppliedChange, Outcome
 from backport.checkout.objects import Commit
-from backport.checkout.urls import without_password
 from backport.errors import UsageError
 from backport.pipeline import Findings, checkout_facts
 from backport.progress import Progress
@@ -13,7 +12,7 @@ from backport.request import RunRequest
 from backport.series.manifest import find_series
 from backport.series.message import change_ids, subject_without_tags
 from backport.series.model import Change, Series
-from backport.session import Places, Session, open_session
+from backport.session import Places, Session, located, open_session
 from backport.verification import verify
 
 
@@ -26,7 +25,7 @@ def verify_branch(
     """
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
-    progress.step("locate", without_password(request.checkout or "the built-in checkout"))
+    progress.step("locate", located(request.checkout))
     with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
         findings.checkout = checkout_facts(session, request.onto)
         branch = request.branch_name or f"backport/{series.name}"

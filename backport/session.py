@@ -85,9 +85,18 @@ def open_session(
         yield Session(checkout, kind, scratch, base, folder, places, note)
 
 
+def located(where: str | None) -> str:
+    """Say where the work is done, before it is looked for."""
+    return "the built-in checkout" if where is None else without_password(where)
+
+
 def _find(
     places: Places, branch: Branch, where: str | None, progress: Progress
 ) -> tuple[Checkout, str]:
+    if where == "":  # pathlib would take it for the folder that one is in
+        raise UsageError(
+            "--checkout names nothing", "Leave it out for the built-in checkout, or name one."
+        )
     if where is None:
         return _built_in(places, branch, progress), "built-in"
     if is_url(where) and not os.path.exists(where):

@@ -237,7 +237,7 @@ def check_tests(scratch: Scratch, tree: str, tests: Sequence[str]) -> None:
 
     :raises UsageError: naming each, with the nearest name that there is
     """
-    single = [test for test in tests if not scratch.paths(tree, test.replace(".", "/") + "/")]
+    single = [test for test in tests if not _is_package(scratch, tree, test)]
     missing = check_named(
         single,
         lambda path: scratch.file(tree, path),
@@ -248,6 +248,11 @@ def check_tests(scratch: Scratch, tree: str, tests: Sequence[str]) -> None:
             "\n".join(str(one) for one in missing),
             "Correct the names; a test that was named and did not run is never a pass.",
         )
+
+
+def _is_package(scratch: Scratch, tree: str, name: str) -> bool:
+    dotted = all(part.isidentifier() for part in name.split("."))
+    return dotted and bool(scratch.paths(tree, name.replace(".", "/") + "/"))
 
 
 def tests_changed(

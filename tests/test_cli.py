@@ -56,6 +56,9 @@ def test_help_lists_all_commands_and_the_exit_codes(project: Project) -> None:
         (("run", "ocata/bug-1", "--jobs", "0"), "--jobs"),
         (("run", "ocata/bug-1", "--accept-moved", "x"), "FILE:LINE"),
         (("run", "ocata/bug-1", "--checkout", "/nowhere"), "there is no folder /nowhere"),
+        (("run", "ocata/bug-1", "--checkout", "/dev/null"), "/dev/null is no folder"),
+        (("run", "ocata/bug-1", "--checkout", ""), "--checkout names nothing"),
+        (("run", "ocata/bug-1", "--checkout", "\x1b[31mred"), "there is no folder red"),
         (("run", "ocata/bug-1", "--checkout", "ext::sh -c id"), "no URL"),
         (("run", "ocata/bug-1"), "there is no built-in checkout"),
         (("test", "HEAD", "--branch", "okata"), "ocata"),
@@ -209,6 +212,39 @@ def test_a_closed_pipe_is_no_error(project: Project) -> None:
     )
     assert done.returncode == 0
     assert b"Error" not in done.stderr
+
+
+def test_whoever_stops_listening_to_progress_does_not_change_the_result(project: Project) -> None:
+    series = small_series(project)
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "backport", "run", series, "--checkout", "checkout", "--skip-tests"],
+        cwd=project.root,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr=write,
+        check=False,
+    )
+    os.close(write)
+    assert done.returncode == 0
+    assert b"created" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["ocata/bug-1/", "patches/ocata/bug-1/"])
+def test_a_series_may_be_named_as_a_shell_completes_it(project: Project, name: str) -> None:
+    small_series(project)
+    assert project.run("show", name).code == 0
+
+
+@pytest.mark.parametrize("test", ["", ".", "/etc/passwd", "../x", "a/b", "-x"])
+def test_what_is_no_name_of_a_test_is_refused(project: Project, test: str) -> None:
+    small_series(project)
+    project.branch_yaml(tests={"python": ["2.7"], "requirements": "r.txt", "paths": ["tests/"]})
+    (project.root / "patches/ocata/r.txt").touch()
+    ran = project.run("test", "HEAD", "--checkout", "checkout", "--", test)
+    assert ran.code == 2
+    assert "is no dotted name" in ran.err
 
 
 def test_commands_are_known_to_click() -> None:

@@ -46,5 +46,6 @@ def _clone(url: str, folder: Path, progress: Progress) -> None:
             git.run("clone", "--quiet", "--bare", "--template=", "--", url, str(half))
         except GitFailedError as error:
             reason = without_password(error.message)
-            raise CannotTellError(f"cannot clone {shown}: {reason}", error.hint) from error
+            hint = "Is it there, and can this machine reach it?  git ls-remote URL"
+            raise CannotTellError(f"cannot clone {shown}: {reason}", hint) from error
         half.rename(folder)

@@ -59,7 +59,7 @@ def _onto(checkout: Checkout, onto: str) -> Base:
     if commit is None:
         raise UsageError(
             f"{checkout.folder} has no commit {onto!r}",
-            "Name a branch, a tag or a hash with --onto; fetch it first where it is a remote's."
+            "Name a branch, a tag or a hash; fetch it first where it is a remote's."
             + (" History is cut off here (a shallow clone)." if checkout.is_shallow else ""),
         )
     return Base(commit, onto)

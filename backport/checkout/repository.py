@@ -159,7 +159,10 @@ def open_checkout(folder: Path) -> Checkout:
         that a mistyped path never ends up in a repository that happens to lie around it
     """
     if not os.path.isdir(folder):  # pathlib's would raise where a name is too long
-        raise UsageError(f"there is no folder {folder}", "NOVA= takes a clone's path, or a URL.")
+        what = (
+            f"{folder} is no folder" if os.path.lexists(folder) else f"there is no folder {folder}"
+        )
+        raise UsageError(what, "NOVA= takes a clone's path, or a URL.")
     try:
         checkout = Checkout(folder)
     except GitFailedError as error:

@@ -65,6 +65,15 @@ class Lazy(click.Group):
             raise click.UsageError(words, error.ctx) from error
 
 
+class _Errors(Console):
+    """A console that goes silent when its reader has gone; rich would exit with 1, a verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Go on without."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
 class _Output(Console):
     """A console that says so when its reader has gone; rich would exit with 1."""
 
@@ -105,7 +114,7 @@ class Frame:
     @cached_property
     def errors(self) -> Console:
         """Standard error: progress and complaints."""
-        return Console(stderr=True, highlight=False, emoji=False, markup=False)
+        return _Errors(stderr=True, highlight=False, emoji=False, markup=False)
 
     @cached_property
     def output(self) -> Console:

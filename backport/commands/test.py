@@ -7,13 +7,12 @@ from typing import Any
 
 import click
 
-from backport.checkout.urls import without_password
 from backport.commands.frame import Frame
 from backport.commands.run import test_options
 from backport.report.tests import runs_as_json, show_runs
 from backport.request import TestOptions
 from backport.series.manifest import load_branch
-from backport.session import open_session
+from backport.session import located, open_session
 from backport.verification import exit_code_of_runs, targeted_by, test_commit
 
 _EXAMPLES = """\b
@@ -54,7 +53,7 @@ def test_command(
     """
     found = load_branch(frame.branch_folder(branch))
     with frame.progress() as progress:
-        progress.step("locate", without_password(checkout or "the built-in checkout"))
+        progress.step("locate", located(checkout))
         with open_session(frame.places, found, checkout, rev, progress) as session:
             names = tests or targeted_by(session, found)
             runs = test_commit(session, found, names, TestOptions(**options), progress)

@@ -87,8 +87,9 @@ def find_series(name_or_path: str, patches: Path) -> Series:
     :raises ManifestError: it is there, and not sound
     """
     known = list_series(patches)
-    if name_or_path in known:
-        return load_series(patches / name_or_path)
+    name = name_or_path.rstrip("/")  # a shell that completes names puts one there
+    if name in known:
+        return load_series(patches / name)
     folder = _series_folder(name_or_path)
     if folder:
         return load_series(folder)
