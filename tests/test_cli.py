@@ -165,6 +165,15 @@ def test_a_bug_and_an_interrupt_are_documents_too(
     jsonschema.validate(ran.report, json_schema())
 
 
+def test_a_report_that_cannot_be_written_is_in_the_document(project: Project) -> None:
+    (project.root / "build").touch()
+    ran = project.apply(small_series(project))
+    assert (ran.code, ran.report["exit_code"]) == (4, 4)
+    assert ran.report["branch"]["action"] == "created"
+    assert ran.report["problem"]["message"] in ran.err
+    jsonschema.validate(ran.report, json_schema())
+
+
 def test_no_password_is_shown_or_kept(project: Project) -> None:
     """Not of a URL on the command line: in progress, in reports, in errors."""
     name = small_series(project)

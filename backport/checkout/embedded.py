@@ -49,8 +49,11 @@ def embedded_checkout(
         if not folder.exists():
             progress.update(f"making a checkout of {branch.project} {branch.embedded.version}")
             _make(folder, branch, branch.embedded, rewind, unpack, recipe)
-    checkout = open_checkout(folder)
-    made_by = checkout.git.run("config", "--get", _RECIPE, ok=(0, 1)).text
+    try:
+        checkout = open_checkout(folder)
+        made_by = checkout.git.run("config", "--get", _RECIPE, ok=(0, 1)).text
+    except UsageError:  # it is damaged, or something else; nobody named it
+        made_by = ""
     if made_by != recipe:
         raise UsageError(
             f"{folder} is no built-in checkout of this version of the tool",

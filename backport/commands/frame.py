@@ -220,7 +220,10 @@ class Frame:
             write_reports(report, folder)
         except BackportError as error:
             # What was done must be told all the same: a branch may be there now.
-            unwritten, report = error, self._report(findings, ())
+            unwritten = error
+            if as_json:  # whose reader looks for the exit code in there
+                findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
+            report = self._report(findings, ())
         if as_json:
             self._print(report)
         else:

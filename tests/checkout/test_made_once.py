@@ -13,7 +13,7 @@ import pytest
 
 from backport.checkout.clone import clone_once
 from backport.checkout.embedded import embedded_checkout
-from backport.errors import CannotTellError
+from backport.errors import CannotTellError, UsageError
 from backport.progress import Silent
 from backport.series.model import Branch, Embedded
 from gitrepo import make_repo
@@ -89,6 +89,14 @@ def test_killed_before_each_git_command(
         survived += 1
     record_property("kills while a checkout was made survived", survived)
     assert survived > 2
+
+
+def test_what_lies_in_the_place_of_the_built_in_checkout_is_told(tmp_path: Path) -> None:
+    make_embedded(tmp_path)
+    (tmp_path / "build/small/.git/HEAD").unlink()
+    with pytest.raises(UsageError, match="is no built-in checkout") as caught:
+        make_embedded(tmp_path)
+    assert "make clean" in caught.value.hint
 
 
 def test_a_clone_that_fails_leaves_nothing(tmp_path: Path) -> None:
