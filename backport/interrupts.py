@@ -52,6 +52,7 @@ def interrupts() -> Iterator[None]:
 def deferred() -> Iterator[None]:
     """Let what takes a moment, and must not be done by half, be done; an interrupt comes after it.
 
+    A second one does not wait: it may take longer than a moment, on a disk that does not answer.
     Only the main thread gets interrupts (:mod:`signal`); in others this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -59,7 +60,13 @@ def deferred() -> Iterator[None]:
         return
     came: list[int] = []
     asking = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda number, _: came.append(number)) for number in asking]
+
+    def wait(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) > 1:
+            raise KeyboardInterrupt
+
+    before = [signal.signal(number, wait) for number in asking]
     try:
         yield
     finally:

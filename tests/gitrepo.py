@@ -130,7 +130,7 @@ def snapshot(path: Path) -> Snapshot:
     files: dict[str, tuple[object, ...]] = {}
     for folder, names, plain in os.walk(path):
         empty = not plain and not names
-        if empty and re.match("refs/.*/|logs/", os.path.relpath(folder, git_dir)):
+        if empty and re.match("(logs/)?refs/.*/", os.path.relpath(folder, git_dir)):
             files[os.path.relpath(folder, path) + "/"] = ("empty folder",)
         for name in sorted(
             [*plain, *(n for n in names if os.path.islink(os.path.join(folder, n)))]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backport.interrupts import interrupts
+from backport.interrupts import deferred, interrupts
 
 
 class Slow:
@@ -61,6 +61,34 @@ def test_it_is_told_from_the_error_that_a_library_makes_of_it(number: signal.Sig
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(ValueError, match="x"), interrupts():
         int("x")
+
+
+def interrupted_within(*numbers: signal.Signals) -> list[str]:
+    done: list[str] = []
+    try:
+        with interrupts(), deferred():
+            for number in numbers:
+                os.kill(os.getpid(), number)
+            done.append("all of it")
+    except KeyboardInterrupt:
+        done.append("then the interrupt")
+    return done
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_waits_until_what_is_not_to_be_done_by_half_is_done(number: signal.Signals) -> None:
+    assert interrupted_within(number) == ["all of it", "then the interrupt"]
+
+
+def test_a_second_one_does_not_wait() -> None:
+    assert interrupted_within(signal.SIGINT, signal.SIGTERM) == ["then the interrupt"]
+
+
+def test_without_one_nothing_happens() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interrupts(), deferred():
+        pass
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_one_that_comes_while_the_tool_is_loaded_is_no_traceback(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from backport.checkout.git import GitFailedError
 from backport.errors import CannotTellError, RefusedError
 from backport.workspace import remove, writing
 
@@ -153,7 +154,8 @@ def clear_up(checkout: Checkout, path: Path, tell: Callable[[str], None]) -> Non
 def _undo(checkout: Checkout, note: Note, since: float, tell: Callable[[str], None]) -> None:
     left = [ref for ref in note.refs if _is_left(_lock(checkout, ref.name), ref, since)]
     if left:
-        _move_back(checkout, [ref for ref in note.refs if ref not in left])
+        with suppress(GitFailedError):  # somebody has moved it since, and it is theirs now
+            _move_back(checkout, [ref for ref in note.refs if ref not in left])
     for ref in left:
         lock = _lock(checkout, ref.name)
         # First: as long as the lock is there, nobody else writes the reflog.
