@@ -165,7 +165,7 @@ def _tests(keys: TestsKeys, locks: dict[str, Path | None], document: Document) -
         ),
         paths=keys.paths,
         environment=tuple(keys.environment.items()),
-        keepsakes=tuple(Keepsake(k.module, k.attribute, k.depends_on) for k in keys.keep),
+        keepsakes=tuple(Keepsake(k.module, k.attribute, k.depends_on, k.note) for k in keys.keep),
         timeout=keys.timeout,
         test_timeout=keys.test_timeout,
     )

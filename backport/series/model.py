@@ -43,11 +43,13 @@ class Keepsake:
 
     It is a function of the files under ``depends_on`` and of the environment; the
     runner may hand it to the next test process (design of nova's ``fixtures.DB_SCHEMA``).
+    ``note`` is what the report says of a run that it was handed to.
     """
 
     module: str
     attribute: str
     depends_on: tuple[str, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class KeepKeys(Keys):
     module: f.Dotted
     attribute: f.Identifier
     depends_on: tuple[f.TreePath, ...] = ()
+    note: f.Line = ""
 
 
 def _one_lock(value: Any) -> Any:

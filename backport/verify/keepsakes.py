@@ -47,6 +47,11 @@ class Keepsakes:
             for name, (kept, place) in self._places.items()
         ]
 
+    def said_of(self, name: str) -> str:
+        """Return what is to be said of a run that was given the value: what it left out."""
+        note = self._places[name][0].note
+        return f"{note} ({name})" if note else f"{name} was kept from an earlier run"
+
     def keep(self, name: str, value: Any) -> None:
         """Keep a value that a worker reports, unless a fuller one is kept already."""
         place = self._places[name][1]

@@ -132,7 +132,7 @@ def run_tests(
     finally:
         remove(home)
     durations.learn(told.results)
-    return _run(environment, tree, selection, told, manner, around, time.monotonic() - began)
+    return _run(environment, tree, selection, told, talk, around, time.monotonic() - began)
 
 
 @dataclass(frozen=True)
@@ -202,12 +202,12 @@ def _run(
     tree: TreeFolder,
     selection: Sequence[str],
     told: Told,
-    manner: Manner,
+    talk: _Talk,
     around: Surroundings,
     seconds: float,
 ) -> Run:
     runner = told.facts.get("runner", "unittest")
-    notes = [f"{name} was kept from an earlier run" for name in told.facts.get("given", ())]
+    notes = [talk.keepsakes.said_of(name) for name in told.facts.get("given", ())]
     if told.stopped:
         notes.append("stopped at the first test that did not pass")
     version = told.facts.get("python", environment.version)
@@ -216,10 +216,10 @@ def _run(
         selection=tuple(selection),
         results=folded(told.results),
         seconds=seconds,
-        command=around.by_hand(manner.prelude, tree.folder, runner, selection),
+        command=around.by_hand(talk.manner.prelude, tree.folder, runner, selection),
         interpreter=f"{environment.python} ({version})",
         environment=environment.key,
-        log=manner.log,
+        log=talk.manner.log,
         problem=told.problem,
         notes=tuple(notes),
     )

@@ -164,6 +164,7 @@ def test_a_branch_may_say_all_there_is_about_its_tests(tmp_path: Path) -> None:
     - module: nova.tests.fixtures
       attribute: DB_SCHEMA
       depends-on: [nova/db/]
+      note: the migrations were not run
 """
     old = '  python: ["2.7"]\n  requirements: requirements-py27.txt\n'
     folder = make(tmp_path, branch=BRANCH.replace(old, more))
@@ -174,7 +175,8 @@ def test_a_branch_may_say_all_there_is_about_its_tests(tmp_path: Path) -> None:
         PythonLock("3.5", folder.parent / "rewind.yaml"),
     )
     assert tests.environment == (("OS_DEBUG", "1"), ("LANG", "C"))
-    assert tests.keepsakes == (Keepsake("nova.tests.fixtures", "DB_SCHEMA", ("nova/db/",)),)
+    note = "the migrations were not run"
+    assert tests.keepsakes == (Keepsake("nova.tests.fixtures", "DB_SCHEMA", ("nova/db/",), note),)
     assert (tests.timeout, tests.test_timeout) == (60.0, 1.5)
 
 

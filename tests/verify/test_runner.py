@@ -315,6 +315,14 @@ def test_a_keepsake_is_handed_to_the_next_run_and_said(project: Project) -> None
     assert second.notes == ("tests.test_it.KEPT was kept from an earlier run",)
 
 
+def test_a_keepsake_is_noted_in_the_words_of_the_branch(project3: Project) -> None:
+    kept = Keepsake("tests.test_it", "KEPT", ("lib",), "nothing was worked out")
+    project3.settings = dataclasses.replace(project3.settings, keepsakes=(kept,))
+    project3.run({"tests/test_it.py": KEEPS})
+    second = project3.run({"tests/test_it.py": KEEPS, "other": ""})
+    assert second.notes == ("nothing was worked out (tests.test_it.KEPT)",)
+
+
 def test_a_keepsake_is_not_handed_on_when_what_it_depends_on_differs(project3: Project) -> None:
     kept = Keepsake("tests.test_it", "KEPT", ("lib",))
     project3.settings = dataclasses.replace(project3.settings, keepsakes=(kept,))
