@@ -6,6 +6,7 @@ Part of :mod:`backport.verify.worker`. Nothing here is given type annotations: P
 
 from __future__ import absolute_import
 
+import sys
 import time
 import traceback
 import unittest
@@ -14,6 +15,7 @@ clock = getattr(time, "monotonic", time.time)  # taken now: tests replace what i
 
 # Worst first: a test that fails and whose cleaning up breaks too is an error.
 STATUSES = (
+    "timed out",
     "crashed",
     "set-up error",
     "error",
@@ -60,6 +62,15 @@ def in_set_up(trace):
     return False
 
 
+def is_time_out(error):
+    """Tell whether a test's own time-out, ``fixtures.Timeout``, has raised the exception.
+
+    How fast a machine is says nothing about the code, so this is neither an error nor a failure.
+    """
+    kind = getattr(sys.modules.get("fixtures"), "TimeoutException", None)
+    return isinstance(kind, type) and isinstance(error[1], kind)
+
+
 def exception_text(error):
     """Return an exception, as ``sys.exc_info()`` gives it, with its traceback."""
     return as_text("".join(as_text(line) for line in traceback.format_exception(*error)))
@@ -99,6 +110,7 @@ class Collector(unittest.TestResult):
         self._began = clock()
         self._outcomes = []
         self._set_up_failed = False
+        self._timed_out = False
 
     def startTest(self, test):
         """Begin a test."""
@@ -111,13 +123,16 @@ class Collector(unittest.TestResult):
 
     def _saw(self, error):
         self._set_up_failed = self._set_up_failed or in_set_up(error[2])
+        self._timed_out = self._timed_out or is_time_out(error)
 
     def stopTest(self, test):
         """End a test: report the worst of what it said."""
         self._running = False
         outcomes = self._outcomes or [("error", "the test reported nothing")]
         status = min((status for status, _ in outcomes), key=STATUSES.index)
-        if self._set_up_failed and status in ("error", "failed"):
+        if self._timed_out and status in ("error", "failed"):
+            status = "timed out"
+        elif self._set_up_failed and status in ("error", "failed"):
             status = "set-up error"
         detail = "" if status == "passed" else "\n\n".join(said for _, said in outcomes if said)
         self.report(test.id(), status, detail, clock() - self._began)

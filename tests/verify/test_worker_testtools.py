@@ -92,3 +92,22 @@ def test_details_come_with_the_result_and_are_bounded(project: Project) -> None:
 def test_the_command_names_testtools_own_runner(project: Project) -> None:
     text = "import testtools\nclass T(testtools.TestCase):\n    def test(self):\n        pass\n"
     assert "-m testtools.run tests.test_it" in project.run({"tests/test_it.py": text}).command
+
+
+def test_a_time_out_of_the_projects_own_fixture_speaks_neither_for_nor_against_the_code(
+    project: Project,
+) -> None:
+    # nova's base class sets OS_TEST_TIMEOUT up with fixtures.Timeout(gentle=True).
+    fixtures = "class TimeoutException(Exception):\n    pass\n"
+    text = """
+    import fixtures, testtools
+    class T(testtools.TestCase):
+        def test(self):
+            raise fixtures.TimeoutException()
+        def test_cleanup(self):
+            self.addCleanup(self.test)
+            self.fail()
+    """
+    run = project.run({"fixtures.py": fixtures, "tests/test_it.py": text})
+    assert set(outcomes(run).values()) == {Status.TIMED_OUT}
+    assert "TimeoutException" in detail(run, "T.test")
