@@ -165,7 +165,7 @@ def test_a_test_that_removes_its_tree_harms_no_other(project: Project) -> None:
         assert run.results[0].status.passed
 
 
-def test_another_file_system_is_copied_to(project3: Project, tmp_path: Path) -> None:
+def test_another_file_system_is_copied_to_once(project3: Project, tmp_path: Path) -> None:
     shared = Path("/dev/shm")
     if not shared.is_dir() or shared.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("there is no second file system")
@@ -176,6 +176,12 @@ def test_another_file_system_is_copied_to(project3: Project, tmp_path: Path) -> 
         laid = store.lay_out(project3.trees, tree, tmp_path / "tree", project3.environment)
         assert content(laid.folder) == {"a.py": "1"}
         assert laid.changed() == ()
+        second = store.lay_out(project3.trees, tree, tmp_path / "second", project3.environment)
+        assert (second.folder / "a.py").samefile(laid.folder / "a.py")
+        (second.folder / "a.py").write_text("2")
+        assert laid.changed() == second.changed() == ("a.py",)
+        third = store.lay_out(project3.trees, tree, tmp_path / "third", project3.environment)
+        assert content(third.folder) == {"a.py": "1"}
     finally:
         for path in sorted(folder.rglob("*"), reverse=True):
             path.unlink() if path.is_file() else path.rmdir()
