@@ -11,7 +11,9 @@ import time
 import pytest
 from rich.console import Console
 
+from backport.verify.results import Run, Status, TestResult
 from bench.__main__ import main
+from bench.equality import Difference, differences, our_outcomes, read_table
 from bench.table import Section, row, show
 from bench.timing import Figure, Spent, added, in_turns, spent
 
@@ -80,3 +82,18 @@ def test_what_is_no_section_is_a_usage_error_before_anything_is_made(
         main(args)
     assert ended.value.code == 2
     assert "usage: make bench" in capsys.readouterr().err
+
+
+def test_outcomes_are_compared_test_by_test() -> None:
+    theirs = read_table(
+        "test,status,start_time,stop_time\na.T.same,success,,\na.T.gone,skip,,\n"
+        '"a.T.odd(x,y)",fail,,\n'
+    )
+    statuses = {"same": Status.PASSED, "odd(x,y)": Status.PASSED, "new": Status.SETUP_ERROR}
+    results = tuple(TestResult(f"a.T.{name}", status, 0) for name, status in statuses.items())
+    ours = our_outcomes(Run("t", ("a",), results, 0, "", "", ""))
+    assert differences(ours, theirs) == [
+        Difference("a.T.gone", "did not run", "skip"),
+        Difference("a.T.new", "fail", "did not run"),
+        Difference("a.T.odd(x,y)", "success", "fail"),
+    ]

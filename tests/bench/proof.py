@@ -106,10 +106,10 @@ def _prepare(stand: Stand) -> list[UpstreamRun]:
     """Export the trees of upstream's cells, and say what is run in each."""
     settings = test_settings(stand.series.branch)
     with stand.session() as session:
-        environment = _environment(stand)
+        environment = environment_of(stand)
         cache = stand.new_folder("entry-points")
         runs = []
-        for cell in _cells(session, _outcome(stand, session), settings.paths):
+        for cell in _cells(session, applied(stand, session), settings.paths):
             folder = stand.new_folder("upstream")
             session.scratch.export(cell.tree, folder)
             testr = make_testr(stand, environment, settings, folder, cache)
@@ -127,7 +127,11 @@ def _cells(session: Session, outcome: Outcome, paths: tuple[str, ...]) -> Iterat
             yield Cell(f"before change {number}", before, tests, red=True)
 
 
-def _outcome(stand: Stand, session: Session) -> Outcome:
+def applied(stand: Stand, session: Session) -> Outcome:
+    """Apply the series.
+
+    :raises BenchError: there is nothing to apply, or it does not go on
+    """
     outcome = apply_series(session.scratch, stand.series, stand.base, _SIGNING)
     if outcome.conflict or outcome.nothing_to_do:
         raise BenchError(
@@ -137,7 +141,8 @@ def _outcome(stand: Stand, session: Session) -> Outcome:
     return outcome
 
 
-def _environment(stand: Stand) -> Environment:
+def environment_of(stand: Stand) -> Environment:
+    """Return the environment of the branch's tests."""
     return ensure_environments(stand.places, stand.series.branch, TestOptions(), Silent())[0]
 
 
@@ -145,7 +150,7 @@ def _proof(stand: Stand, options: TestOptions) -> Spent:
     """Let the package prove the series, from the commits to the verdict."""
     verdicts = []
     with stand.session() as session:
-        outcome = _outcome(stand, session)
+        outcome = applied(stand, session)
 
         def work() -> None:
             done = verify(session, stand.series, outcome, options, Silent())
@@ -171,10 +176,10 @@ def _alone(stand: Stand, tests: tuple[str, ...]) -> Spent:
     branch, options = stand.series.branch, TestOptions(fresh=True)
     made = []
     with stand.session() as session:
-        tree = session.scratch.tree(_outcome(stand, session).tip)
+        tree = session.scratch.tree(applied(stand, session).tip)
 
         def work() -> None:
-            environment = _environment(stand)
+            environment = environment_of(stand)
             trees = GitTrees(session.scratch, session.checkout.git_dir)
             place = (session, environment, test_settings(branch), options, trees, Silent())
             made.extend(runs_in(*place).make([Ask("bench", tree, tests)]))
