@@ -164,6 +164,7 @@ def _tests(keys: TestsKeys, locks: dict[str, Path | None], document: Document) -
             PythonLock(version, file) for version in keys.python if (file := locks.get(version))
         ),
         paths=keys.paths,
+        apart=keys.apart,
         environment=tuple(keys.environment.items()),
         keepsakes=tuple(Keepsake(k.module, k.attribute, k.depends_on, k.note) for k in keys.keep),
         timeout=keys.timeout,

@@ -62,7 +62,10 @@ class PythonLock:
 
 @dataclass(frozen=True)
 class TestSettings:
-    """How the branch's tests are run. ``paths`` are the prefixes that tell tests from code."""
+    """How the branch's tests are run. ``paths`` are the prefixes that tell tests from code.
+
+    Tests below different prefixes of ``apart`` never share a process.
+    """
 
     pythons: tuple[PythonLock, ...]
     paths: tuple[str, ...]
@@ -70,6 +73,7 @@ class TestSettings:
     keepsakes: tuple[Keepsake, ...] = ()
     timeout: float = 1800.0  # seconds, for one run
     test_timeout: float = 160.0  # seconds, for one test (OS_TEST_TIMEOUT of .testr.conf)
+    apart: tuple[str, ...] = ()
 
     __test__ = False  # pytest: not a test class
 

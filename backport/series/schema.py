@@ -52,6 +52,7 @@ class TestsKeys(Keys):
     python: Annotated[tuple[f.PythonVersion, ...], Field(min_length=1)]
     requirements: Annotated[dict[str, f.File], BeforeValidator(_one_lock)]
     paths: Annotated[tuple[f.TreePath, ...], Field(min_length=1)]
+    apart: tuple[f.TreePath, ...] = ()
     environment: dict[f.Variable, str] = Field(default_factory=dict)
     timeout: _Seconds = 1800.0
     test_timeout: _Seconds = 160.0

@@ -20,7 +20,7 @@ from backport.series.model import TestSettings
 from backport.verify.results import Environment, Run, Status, TestResult
 
 #: Goes into every key: results of a worker that tells other things are other results.
-WORKER_VERSION = "1"
+WORKER_VERSION = "2"
 
 
 def digest(*parts: str) -> str:

@@ -7,18 +7,21 @@ says why.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
 import selectors
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from backport.process import Bounded, Running
+from backport.verify.line import Line, Next
 from backport.verify.results import Status, TestResult
+from backport.verify.terms import Listener, Terms, Told
 from backport.verify.tokens import Claim, Tokens
 
 _TICK = 0.2  # seconds between looks at the clock
@@ -26,45 +29,11 @@ _PATIENCE = 10.0  # seconds for a worker to die after it was told to be killed
 _IMPORT = 1e6  # weight: imports go before all tests
 
 
-class Listener(Protocol):
-    """Who hears of tests while they run."""
-
-    def loaded(self, total: int) -> None:
-        """The tests are known: so many."""
-
-    def test(self, result: TestResult) -> None:
-        """A test has ended."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How a run is to be made."""
-
-    jobs: int
-    deadline: float  # of the monotonic clock
-    test_timeout: float  # seconds
-    expected: Callable[[str], float]  # seconds that a test will take
-    fail_fast: bool
-    in_order: bool  # as they are named, not the longest first
-    broken_off: Callable[[], str]  # why the run has to end now, or ""
-    kept: Callable[[str, Any], None]  # what the project's fixtures have worked out
-
-
-@dataclass
-class Told:
-    """What came of it."""
-
-    results: list[TestResult] = field(default_factory=list)
-    problem: str = ""
-    facts: dict[str, Any] = field(default_factory=dict)
-    stopped: bool = False  # at the first failure, as asked
-
-
 @dataclass
 class _Busy:
     """A unit that a worker runs: what of it is still to be told."""
 
-    unit: int
+    unit: Next
     left: list[str]
     claim: Claim
     since: float
@@ -88,9 +57,10 @@ class Dialogue:
             os.set_blocking(fd, False)
         self._claims: list[Claim] = []
         self._units: list[list[str]] | None = None
-        self._pending: list[tuple[int, list[str]]] = []  # the next one last
+        self._line = Line((), terms.expected)
         self._busy: dict[int, _Busy] = {}
-        self._idle: list[int] = []
+        self._idle: dict[int, Next] = {}  # by slots: what they ran last
+        self._retired: set[int] = set()
         self._importing = ""
         self._buffer = b""
         self.output = Bounded(20_000)
@@ -154,16 +124,13 @@ class Dialogue:
         """Ask for as many tokens as there is work for and places to do it."""
         if self._units is None:
             return
-        room = min(self._terms.jobs - len(self._busy), len(self._pending)) - len(self._claims)
-        for place in range(room):
-            weight = self._weight(self._pending[-1 - place][1])
+        room = min(self._terms.jobs - len(self._busy), len(self._line)) - len(self._claims)
+        for ahead in range(room):
             # A worker that is idle, or else the first one, can take as many as this.
-            ready = max(len(self._idle), not self._busy)
+            group = self._line.group()
+            ready = max(sum(last.group == group for last in self._idle.values()), not self._busy)
             extra = len(self._claims) >= ready
-            self._claims.append(self._tokens.ask(weight, self._granted, extra))
-
-    def _weight(self, tests: Sequence[str]) -> float:
-        return sum(self._terms.expected(test) for test in tests)
+            self._claims.append(self._tokens.ask(self._line.weight(ahead), self._granted, extra))
 
     def _use_tokens(self) -> None:
         self._drain()
@@ -171,21 +138,34 @@ class Dialogue:
             if self._units is None:
                 return  # the one for the import
             self._claims.remove(claim)
-            if self._pending:
+            if self._line:
                 self._order(claim)
             else:
                 claim.give_back()
 
     def _order(self, claim: Claim) -> None:
-        unit, tests = self._pending.pop()
+        one = self._line.take()
         assert self._units is not None
-        taken = {*self._busy, *self._idle}
-        free = next(number for number in range(self._terms.jobs + 1) if number not in taken)
-        slot = self._idle.pop() if self._idle else free
-        single = tests[0] if len(self._units[unit]) == 1 else None
-        self._busy[slot] = _Busy(unit, list(tests), claim, time.monotonic(), single)
-        without = [test for test in self._units[unit] if test not in tests]
-        self._send({"run": unit, "without": without, "slot": slot})
+        slot = self._worker_for(one)
+        whole = self._units[one.unit]
+        single = one.tests[0] if len(whole) == 1 else None
+        self._busy[slot] = _Busy(one, list(one.tests), claim, time.monotonic(), single)
+        without = [test for test in whole if test not in one.tests]
+        self._send({"run": one.unit, "without": without, "slot": slot})
+
+    def _worker_for(self, one: Next) -> int:
+        """Return the slot of a worker that has run nothing which comes later, or is kept apart."""
+        for slot, last in list(self._idle.items()):
+            if last.group != one.group:
+                self._send({"retire": slot})
+                self._retired.add(slot)
+                del self._idle[slot]
+        ready = [slot for slot, last in self._idle.items() if last.place < one.place]
+        if ready:
+            del self._idle[ready[-1]]
+            return ready[-1]
+        taken = {*self._busy, *self._idle, *self._retired}
+        return next(number for number in itertools.count() if number not in taken)
 
     def _send(self, order: dict[str, Any]) -> None:
         try:
@@ -223,10 +203,8 @@ class Dialogue:
     def _on_loaded(self, record: dict[str, Any]) -> None:
         self._units, self.told.facts = record["units"], record["facts"]
         self._importing = ""
-        self._pending = [(number, list(unit)) for number, unit in enumerate(record["units"])]
-        self._pending.reverse()
-        if not self._terms.in_order:  # of equally long ones the first named stays first
-            self._pending.sort(key=lambda one: self._weight(one[1]))
+        how = (self._terms.expected, self._terms.apart, self._terms.in_order)
+        self._line = Line(record["units"], *how)
         self._claims.pop().give_back()
         self._listener.loaded(sum(map(len, record["units"])) + len(record["problems"]))
         for problem in record["problems"]:
@@ -252,7 +230,7 @@ class Dialogue:
         busy = self._busy.pop(record["slot"])
         for test in busy.left:
             self._tell(test, Status.NOT_RUN, 0.0, "it reported nothing")
-        self._idle.append(record["slot"])
+        self._idle[record["slot"]] = busy.unit
         self._ask()  # before the token goes back: another run's claim may weigh less
         busy.claim.give_back()
 
@@ -260,8 +238,8 @@ class Dialogue:
         self._terms.kept(record["name"], record["value"])
 
     def _on_died(self, record: dict[str, Any]) -> None:
-        if record["slot"] in self._idle:
-            self._idle.remove(record["slot"])
+        self._idle.pop(record["slot"], None)
+        self._retired.discard(record["slot"])
         busy = self._busy.pop(record["slot"], None)
         if busy is None:
             return
@@ -278,7 +256,7 @@ class Dialogue:
             self._tell(test, status, now - busy.since, detail)
         rest = [test for test in busy.left if test not in dead]
         if rest:
-            self._pending.append((busy.unit, rest))
+            self._line.put_back(busy.unit, rest)
 
     def _tell(self, test: str, status: Status, seconds: float, detail: str) -> None:
         result = TestResult(test, status, seconds, detail)
@@ -292,7 +270,7 @@ class Dialogue:
     def _over(self) -> bool:
         if self.told.problem or self.told.stopped:
             return True
-        return self._units is not None and not self._pending and not self._busy
+        return self._units is not None and not self._line and not self._busy
 
     def _look(self, process: Running) -> None:
         """Look at the clock, and whether the process still lives."""
@@ -325,7 +303,7 @@ class Dialogue:
                 self._tell(test, Status.TIMED_OUT, time.monotonic() - busy.since, "it was running")
                 busy.left = [one for one in busy.left if one != test]
         waiting = [test for busy in self._busy.values() for test in busy.left]
-        for test in waiting + [test for _, tests in self._pending for test in tests]:
+        for test in waiting + self._line.rest():
             self._tell(test, Status.NOT_RUN, 0.0, self.told.problem)
 
     def _say_goodbye(self, process: Running) -> None:

@@ -35,6 +35,15 @@ class Keepsakes:
             for kept in wanted
         }
 
+        # What a pattern compiles to depends on the interpreter alone; see worker_patterns.
+        self._patterns = folder / digest("patterns", environment.key)
+        self._two = environment.version.startswith("2.")
+
+    @property
+    def patterns(self) -> str | None:
+        """The file of compiled regular expressions, which Python 2 keeps; it may be missing."""
+        return str(self._patterns) if self._two else None
+
     def specs(self) -> list[dict[str, Any]]:
         """Return what the worker needs: module, attribute and value, which may be None."""
         return [
@@ -54,7 +63,7 @@ class Keepsakes:
 
     def keep(self, name: str, value: Any) -> None:
         """Keep a value that a worker reports, unless a fuller one is kept already."""
-        place = self._places[name][1]
+        place = self._places[name][1] if name in self._places else self._patterns
         before = read_checked(place)
         if before is None or len(json.dumps(before)) < len(json.dumps(value)):
             write_checked(place, value)

@@ -14,10 +14,11 @@ from pathlib import Path
 from backport.process import BoundedFile, Command, Running
 from backport.series.model import TestSettings
 from backport.verify.cache import Durations
-from backport.verify.dialogue import Dialogue, Listener, Terms, Told
+from backport.verify.dialogue import Dialogue
 from backport.verify.keepsakes import Keepsakes
 from backport.verify.results import Environment, Run, Status, TestResult
 from backport.verify.surroundings import Surroundings, entry_points_folder, surroundings
+from backport.verify.terms import Listener, Terms, Told
 from backport.verify.tokens import Tokens
 from backport.verify.treefolder import TreeFolder
 from backport.verify.workplace import full
@@ -124,6 +125,7 @@ def run_tests(
                     "root": str(tree.folder),
                     "names": list(selection),
                     "keepsakes": keepsakes.specs(),
+                    "patterns": keepsakes.patterns,
                 }
             )
         )
@@ -185,6 +187,7 @@ class _Talk:
             expected=self.durations.expected,
             fail_fast=self.manner.fail_fast,
             in_order=self.manner.fail_fast,
+            apart=self.settings.apart,
             broken_off=self._broken_off,
             kept=self.keepsakes.keep,
         )

@@ -7,7 +7,8 @@ a JSON object a line. This process (the hub) imports the named tests once, then 
 each slot that is given a unit of tests to run. A worker that dies takes only its test with it, and
 when CONTROL is closed, as it is when the tool is killed, everything here ends.
 
-Orders: ``{"run": UNIT, "without": [IDS], "slot": SLOT}``, ``{"kill": SLOT}``.
+Orders: ``{"run": UNIT, "without": [IDS], "slot": SLOT}``, ``{"kill": SLOT}``, and ``{"retire":
+SLOT}`` for a worker that is idle and will not be needed again.
 Records, by their ``event``: ``importing`` (name), ``loaded`` (units, problems, facts), ``started``
 (slot, id), ``result`` (slot, id, status, seconds, detail, output), ``done`` (slot), ``died``
 (slot, how, output), ``kept`` (name, value).
@@ -23,7 +24,6 @@ import fcntl
 import gc
 import json
 import os
-import re
 import resource
 import select
 import signal
@@ -34,6 +34,7 @@ import traceback
 _OURS = sys.path[0]  # the script's folder
 sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode  # not beside the tool's sources
 import worker_child  # type: ignore[import-not-found] # noqa: E402
+import worker_patterns  # type: ignore[import-not-found] # noqa: E402
 import worker_result  # type: ignore[import-not-found] # noqa: E402
 import worker_tests  # type: ignore[import-not-found] # noqa: E402
 
@@ -108,9 +109,16 @@ class Slot(object):
         _end_group(self.pid)
         return _waitpid(self.pid, 0)[1] if self.status is None else self.status
 
+    def retire(self):
+        """Let the worker go once it is idle."""
+        if self.orders is not None:
+            _close(self.orders)
+            self.orders = None
+
     def close(self):
         """Close the hub's ends."""
-        for fd in (self.orders, self.results, self.output):
+        self.retire()
+        for fd in (self.results, self.output):
             _close(fd)
 
 
@@ -121,7 +129,7 @@ class Hub(object):
         self._root, self._control, self._events = spec["root"], control, events
         self._orders = b""
         self._slots = {}
-        self._keepsakes = []
+        self._keepsakes, self._patterns = [], None
         self._units = []
 
     def _say(self, event, **record):
@@ -130,9 +138,7 @@ class Hub(object):
     def load(self, spec):
         """Import the named tests, and say what there is."""
         gc.disable()  # there is nothing to collect while modules are made
-        # A cache of the standard library's: nova's API has 1,600 patterns, Python 2 keeps 100, so
-        # each functional test compiles them all anew. From the second test on 2.4 s become 1.5 s.
-        re._MAXCACHE = max(getattr(re, "_MAXCACHE", 0), 100000)  # type: ignore[attr-defined]
+        self._patterns = worker_patterns.Patterns(spec["patterns"])
         self._units, problems = worker_tests.load(
             spec["names"], self._root, lambda name: self._say("importing", name=name)
         )
@@ -179,6 +185,9 @@ class Hub(object):
             order = json.loads(line.decode("ascii"))
             if "kill" in order:
                 self._doom(order["kill"])
+            elif "retire" in order:
+                if order["retire"] in self._slots:
+                    self._slots[order["retire"]].retire()
             else:
                 self._run(order, order["slot"], poller)
         return True
@@ -212,7 +221,8 @@ class Hub(object):
                 slot.close()
             orders, results = pipes.become_worker()
             worker_child.settle()
-            worker_child.Worker(self._units, self._keepsakes, self._root, orders, results).serve()
+            kept = (self._keepsakes, self._patterns)
+            worker_child.Worker(self._units, kept, self._root, orders, results).serve()
         except BaseException:
             traceback.print_exc()
         finally:
@@ -233,7 +243,10 @@ class Hub(object):
 
     def _pass_on(self, number, slot, record):
         event = record.pop("event")
-        if event == "kept":
+        if event == "patterns":
+            name, value = worker_patterns.NAME, self._patterns.put(record["keys"])
+            event, record = "kept", {"name": name, "value": value}
+        elif event == "kept":
             for keepsake in self._keepsakes:
                 if keepsake.name == record["name"]:
                     keepsake.put(record["value"])  # for workers to come
@@ -266,7 +279,7 @@ class Hub(object):
     def end(self):
         """End the workers, and what tests have left: orphans come to this process (subreaper)."""
         for slot in self._slots.values():
-            _close(slot.orders)  # an idle one goes by itself
+            slot.retire()  # an idle one goes by itself
         for slot in self._slots.values():
             slot.reap()
         for _ in range(20):

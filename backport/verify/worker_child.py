@@ -171,11 +171,13 @@ class Worker(object):
     """Runs units of tests in this process, as they are ordered.
 
     :param units: lists of tests; see :func:`backport.verify.worker_tests.load`
+    :param kept: keepsakes and patterns, of which there may be news
     :param root: the folder that every test finds as its current one
     """
 
-    def __init__(self, units, keepsakes, root, orders, results):
-        self._units, self._keepsakes, self._root = units, keepsakes, root
+    def __init__(self, units, kept, root, orders, results):
+        self._units, self._root = units, root
+        self._keepsakes, self._patterns = kept
         self._orders, self._results = orders, results
         self._pid, self._pipe = _getpid(), _fstat(results)[:3]
 
@@ -235,6 +237,9 @@ class Worker(object):
             if news is not None:
                 self._send({"event": "kept", "name": keepsake.name, "value": news})
         self._send(dict(record, event="result"))
+        keys = self._patterns.news()
+        if keys is not None:
+            self._send({"event": "patterns", "keys": keys})
 
     def _starts(self, test_id):
         self._send({"event": "started", "id": worker_result.as_text(test_id)})

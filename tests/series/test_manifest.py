@@ -157,6 +157,7 @@ def test_a_branch_may_say_all_there_is_about_its_tests(tmp_path: Path) -> None:
     more = """\
   python: ["2.7", "3.5"]
   requirements: {"2.7": requirements-py27.txt, "3.5": rewind.yaml}
+  apart: [nova/tests/unit/]
   environment: {OS_DEBUG: 1, LANG: C}
   timeout: 60
   test-timeout: 1.5
@@ -174,6 +175,7 @@ def test_a_branch_may_say_all_there_is_about_its_tests(tmp_path: Path) -> None:
         PythonLock("2.7", folder.parent / "requirements-py27.txt"),
         PythonLock("3.5", folder.parent / "rewind.yaml"),
     )
+    assert tests.apart == ("nova/tests/unit/",)
     assert tests.environment == (("OS_DEBUG", "1"), ("LANG", "C"))
     note = "the migrations were not run"
     assert tests.keepsakes == (Keepsake("nova.tests.fixtures", "DB_SCHEMA", ("nova/db/",), note),)
