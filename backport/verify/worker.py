@@ -129,7 +129,8 @@ class Hub(object):
         self._root, self._control, self._events = spec["root"], control, events
         self._orders = b""
         self._slots = {}
-        self._keepsakes, self._patterns = [], None
+        self._keepsakes = []
+        self._patterns = worker_patterns.Patterns(spec["patterns"])
         self._units = []
 
     def _say(self, event, **record):
@@ -138,13 +139,15 @@ class Hub(object):
     def load(self, spec):
         """Import the named tests, and say what there is."""
         gc.disable()  # there is nothing to collect while modules are made
-        self._patterns = worker_patterns.Patterns(spec["patterns"])
         self._units, problems = worker_tests.load(
             spec["names"], self._root, lambda name: self._say("importing", name=name)
         )
         self._keepsakes = [worker_child.Keepsake(kept) for kept in spec["keepsakes"]]
         gc.collect()
         gc.enable()
+        # The default of 700 made for smaller programs: five full collections, a second and more in
+        # all, in the first functional test of a process. It says when cycles go, not whether.
+        gc.set_threshold(20000)
         if hasattr(gc, "freeze"):
             gc.freeze()  # the workers share these pages
         facts = {

@@ -40,8 +40,8 @@ class Patterns(object):
     def __init__(self, path):
         make_room()
         self._seen = 0
-        self._told = []  # type: ignore[var-annotated]
-        self._known = set()  # type: ignore[var-annotated]
+        self._told = []
+        self._known = set()
         kept = _read(path) if _THERE and path else None
         if kept and kept["of"] == _interpreter():
             self._fill(kept["patterns"])
@@ -88,7 +88,7 @@ def _read(path):
 
 
 def _interpreter():
-    import _sre
+    import _sre  # type: ignore[import-not-found]
 
     return "%s %d %d" % (sys.version, _sre.MAGIC, sys.maxunicode)
 
@@ -121,7 +121,7 @@ def _compiled(text, pattern, flags):
 def _restored(pattern, entry):
     import _sre
 
-    groups = [None] * (entry["groups"] + 1)
+    groups = [None] * (entry["groups"] + 1)  # type: list[str | None]
     index = {str(name): number for name, number in entry["index"].items()}
     for name, number in index.items():
         groups[number] = name
