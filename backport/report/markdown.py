@@ -7,6 +7,7 @@ read well either way. What others wrote stands in backticks, where nothing in it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from backport.report import wording
@@ -78,6 +79,11 @@ def _change(change: ChangeFacts) -> str:
 def _proof(proof: ProofFacts) -> Iterator[str]:
     if proof.cells:
         yield "Proof (tests of a change / code of a change):\n\n" + _list(map(_cell, proof.cells))
+    if notes := Counter(note for cell in proof.cells for note in cell.notes):
+        of = len(proof.cells)
+        yield "\n".join(
+            f"In {plural(count, 'cell')} of {of}: {prose(note)}." for note, count in notes.items()
+        )
     bad = [test.id for cell in proof.cells for test in _blamed(cell)]
     if bad:
         yield "Not passing:\n\n" + _list([code(test) for test in dict.fromkeys(bad)])
