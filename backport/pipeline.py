@@ -8,6 +8,7 @@ from pathlib import Path
 
 from backport.apply.conflict import Pending, State, pending, pending_files
 from backport.apply.engine import Options, Signing, apply_series
+from backport.apply.homes import name_homes
 from backport.apply.outcome import Conflict, Outcome
 from backport.checkout.urls import without_password
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
@@ -105,7 +106,8 @@ def _go(
 ) -> None:
     findings.checkout = checkout_facts(session, request.onto)
     progress.step("apply", f"{plural(len(series.changes), 'change')} onto {session.base.name}")
-    outcome = findings.outcome = _apply(session, series, request, resolutions, progress)
+    outcome = _apply(session, series, request, resolutions, progress)
+    findings.outcome = name_homes(session.scratch, outcome)
     findings.diffs = {
         one.change.number: session.scratch.diff(one.parent, one.commit)
         for one in outcome.applied

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,9 +71,11 @@ def open_session(
     """
     git_version()
     checkout, kind = _find(places, branch, where, progress)
-    with _held(places, checkout, progress) as note, workspace(places.cache / "runs") as folder:
-        clear_up(checkout, note, progress.note)
-        scratch = checkout.scratch(folder / "git")
+    with (
+        _held(places, checkout, progress) as note,
+        workspace(places.cache / "runs") as folder,
+        _scratch(places, checkout, folder / "git", note, progress) as scratch,
+    ):
         base = locate_base(checkout, branch, onto)
         scratch.tips = lambda: (
             *checkout.refs("refs/heads/", "refs/remotes/").values(),
@@ -88,6 +90,16 @@ def open_session(
 def located(where: str | None) -> str:
     """Say where the work is done, before it is looked for."""
     return "the built-in checkout" if where is None else without_password(where)
+
+
+def _scratch(
+    places: Places, checkout: Checkout, folder: Path, note: Path, progress: Progress
+) -> closing[Scratch]:
+    """Clear up after a killed run, then make a scratch repository."""
+    clear_up(checkout, note, progress.note)
+    scratch = checkout.scratch(folder)
+    scratch.history_folder = places.cache / "history"
+    return closing(scratch)
 
 
 def _find(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backport.checkout.objects import Commit, Entry
 from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
 from backport.series.model import Change
-from backport.series.patch import parse_diff, parse_patch
-from backport.series.patch_model import Patch
+from backport.series.patch import parse_diff, parse_patch, patch_paths
+from backport.series.patch_model import FilePatch, Patch
 from backport.series.patch_write import render_patch
 
 
@@ -29,40 +29,53 @@ class Delta:
 
     :param sides: by a file's :attr:`~backport.series.patch_model.FilePatch.path`; lacks the
         files whose blobs are not in the checkout: they can only be applied exactly
-    :param before: a tree with the old sides (for a pick: its parent's, whole)
     """
 
     change: Change
     patch: Patch
     sides: Mapping[str, Sides]
-    before: str
     picked: Commit | None = None  # where the change comes from a commit
 
     @property
     def paths(self) -> tuple[str, ...]:
         """All paths that the patch names, old and new."""
-        names = (name for file in self.patch.files for name in (file.old_path, file.new_path))
-        return tuple(dict.fromkeys(name for name in names if name))
+        return patch_paths(self.patch)
 
 
-def make_delta(scratch: Scratch, change: Change) -> Delta:
-    """Look up what a change was made from.
+@dataclass(frozen=True)
+class _Known:
+    """What of a patch can be applied to the very files that it was made from."""
 
-    :raises UsageError: its commit is not in the checkout, or is a merge or a root; its patch
-        contradicts the blobs that it names
+    change: Change
+    files: tuple[FilePatch, ...]
+    before: Mapping[str, Entry]
+
+
+def make_deltas(scratch: Scratch, changes: Sequence[Change]) -> list[Delta]:
+    """Look up what changes were made from.
+
+    :raises UsageError: a change's commit is not in the checkout, or is a merge or a root; its
+        patch contradicts the blobs that it names
     """
-    picked = _picked(scratch, change) if change.commit else None
+    picked = [_picked(scratch, change) if change.commit else None for change in changes]
+    patches = [_patch(scratch, *pair) for pair in zip(changes, picked, strict=True)]
+    known = [_known(scratch, *pair) for pair in zip(changes, patches, strict=True)]
+    afters = _afters(scratch, known)
+    return [
+        Delta(change, patch, _sides(patch, one.before, after), commit)
+        for change, patch, one, after, commit in zip(
+            changes, patches, known, afters, picked, strict=True
+        )
+    ]
+
+
+def _patch(scratch: Scratch, change: Change, picked: Commit | None) -> Patch:
     if not change.patch and not picked:
-        nothing = scratch.update(None, {})
-        return Delta(change, Patch(b"", ()), {}, nothing)
+        return Patch(b"", ())
     if change.patch is not None:
-        patch = parse_patch(change.patch, change.patch_file or Path(f"change {change.number}"))
-        before, after = _trees(scratch, patch, change)
-    else:
-        assert picked is not None  # the manifest sees to it that a change has one or the other
-        before, after = scratch.tree(picked.parents[0]), picked.tree
-        patch = parse_diff(scratch.diff(before, after), Path(picked.id[:12]))
-    return Delta(change, patch, _sides(scratch, patch, before, after), before, picked)
+        return parse_patch(change.patch, change.patch_file or Path(f"change {change.number}"))
+    assert picked is not None  # the manifest sees to it that a change has one or the other
+    return parse_diff(scratch.diff(picked.parents[0], picked.id), Path(picked.id[:12]))
 
 
 def bring_sources(scratch: Scratch, changes: Sequence[Change]) -> None:
@@ -81,15 +94,14 @@ def bring_sources(scratch: Scratch, changes: Sequence[Change]) -> None:
     scratch.promisor.bring_files(scratch.folder, [one for one in blobs if len(one) in (40, 64)])
 
 
-def _sides(scratch: Scratch, patch: Patch, before: str, after: str) -> dict[str, Sides]:
-    """Look both sides up: in the trees that are known to hold them."""
-    old = scratch.entries(before, [file.old_path for file in patch.files if file.old_path])
-    new = scratch.entries(after, [file.new_path for file in patch.files if file.new_path])
+def _sides(
+    patch: Patch, before: Mapping[str, Entry], after: Mapping[str, Entry]
+) -> dict[str, Sides]:
     return {
-        file.path: Sides(old.get(file.old_path or ""), new.get(file.new_path or ""))
+        file.path: Sides(before.get(file.old_path or ""), after.get(file.new_path or ""))
         for file in patch.files
-        if (file.old_path is None or file.old_path in old)
-        and (file.new_path is None or file.new_path in new)
+        if (file.old_path is None or file.old_path in before)
+        and (file.new_path is None or file.new_path in after)
     }
 
 
@@ -117,28 +129,50 @@ def _picked(scratch: Scratch, change: Change) -> Commit:
     return commit
 
 
-def _trees(scratch: Scratch, patch: Patch, change: Change) -> tuple[str, str]:
-    """Make the trees before and after out of the blobs that the patch names, and that are here."""
-    entries: dict[str, Entry | None] = {}
-    known = []
+def _known(scratch: Scratch, change: Change, patch: Patch) -> _Known:
+    """Find the blobs that the patch names, and that are here."""
     blobs = scratch.full_ids(file.old_blob for file in patch.files if file.old_blob)
-    for file in patch.files:
-        blob = blobs.get(file.old_blob or "")
-        if file.old_path and blob:
-            entries[file.old_path] = Entry(file.old_mode or file.new_mode or "100644", blob)
-        if blob or not file.old_path:
-            known.append(file)
-    before = scratch.update(None, entries)
-    if not known:
-        return before, before
-    done = scratch.apply(before, render_patch(known))
-    if done.tree is None:
+    before = {
+        file.old_path: Entry(file.old_mode or file.new_mode or "100644", blobs[file.old_blob or ""])
+        for file in patch.files
+        if file.old_path and file.old_blob in blobs
+    }
+    files = (file for file in patch.files if not file.old_path or file.old_blob in blobs)
+    return _Known(change, tuple(files), before)
+
+
+def _afters(scratch: Scratch, known: Sequence[_Known]) -> list[Mapping[str, Entry]]:
+    """Apply each patch to the files that it was made from: all in one go, side by side."""
+    before = {f"{n}/{path}": e for n, one in enumerate(known) for path, e in one.before.items()}
+    files = [_within(f"{n}/", file) for n, one in enumerate(known) for file in one.files]
+    after, _ = scratch.patched(before, render_patch(files)) if files else ({}, ())
+    if after is None:
+        return [_after(scratch, one) for one in known]  # one of them does not fit: say which
+    parted: list[dict[str, Entry]] = [{} for _ in known]
+    for path, entry in after.items():
+        number, _, rest = path.partition("/")
+        parted[int(number)][rest] = entry
+    return list(parted)
+
+
+def _within(folder: str, file: FilePatch) -> FilePatch:
+    return replace(
+        file,
+        old_path=file.old_path and folder + file.old_path,
+        new_path=file.new_path and folder + file.new_path,
+    )
+
+
+def _after(scratch: Scratch, known: _Known) -> Mapping[str, Entry]:
+    patch = render_patch(known.files)
+    after, complaints = scratch.patched(known.before, patch) if patch else (known.before, ())
+    if after is None:
         raise UsageError(
-            f"{_place(change)}: the patch does not fit the blobs that its index lines name: "
-            + "; ".join(done.complaints),
+            f"{_place(known.change)}: the patch does not fit the blobs that its index lines name: "
+            + "; ".join(complaints),
             "Make it again with git diff --full-index; it was edited by hand, or damaged.",
         )
-    return before, done.tree
+    return after
 
 
 def _place(change: Change) -> str:

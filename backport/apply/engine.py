@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from backport.apply import present
-from backport.apply.delta import Delta, bring_sources, make_delta
+from backport.apply.delta import Delta, bring_sources, make_deltas
 from backport.apply.ladder import Climbed, climb
 from backport.apply.outcome import (
     AlreadyIn,
@@ -29,6 +30,7 @@ from backport.errors import UsageError
 from backport.progress import Progress, Silent
 from backport.series.message import render_message
 from backport.series.model import Change, Person, Series
+from backport.series.patch import parse_diff, patch_paths
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def apply_series(
     """
     options, progress = options or Options(), progress or Silent()
     bring_sources(scratch, series.changes)
-    deltas = [make_delta(scratch, change) for change in series.changes]
+    deltas = make_deltas(scratch, series.changes)
     history = present.read_history(scratch, base, deltas)
     applied: list[AppliedChange] = []
     tip, tree = base, scratch.tree(base)
@@ -165,7 +167,8 @@ def _empty(delta: Delta, tree: str) -> Climbed:
 
 
 def _resolved(scratch: Scratch, tree: str, delta: Delta, resolution: bytes) -> Climbed:
-    done = scratch.apply(tree, resolution)
+    named = patch_paths(parse_diff(resolution, Path("the kept resolution")))
+    done = scratch.apply(tree, resolution, named)
     if done.tree is None:
         raise UsageError(
             f"the kept resolution of change {delta.change.number} does not fit its parent any "

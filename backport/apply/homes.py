@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backport.apply.delta import Delta, Sides
-from backport.apply.outcome import HunkPlacement
-from backport.apply.placement import Placed, Versions, place_hunks
+from backport.apply.outcome import AppliedChange, FileOutcome, HunkPlacement, Outcome
+from backport.apply.placement import Placed, Versions, place_hunks, place_unmoved
 from backport.checkout.scratch import Scratch
 from backport.series.patch_model import GITLINK, FilePatch
 
@@ -52,6 +52,26 @@ def check_homes(
     }
 
 
+def name_homes(scratch: Scratch, outcome: Outcome) -> Outcome:
+    """Add the placements of hunks that stayed where they were made: people ask for them."""
+    applied = (
+        replace(one, files=tuple(_named(scratch, one, file) for file in one.files))
+        for one in outcome.applied
+    )
+    return replace(outcome, applied=tuple(applied))
+
+
+def _named(scratch: Scratch, change: AppliedChange, file: FileOutcome) -> FileOutcome:
+    made = file.as_made
+    if made is None or made.old_path is None or made.new_path is None or not made.hunks:
+        return replace(file, as_made=None)
+    read = Versions(
+        scratch.file(change.parent, made.old_path) or b"",
+        scratch.file(change.commit, made.new_path) or b"",
+    )
+    return replace(file, as_made=None, hunks=place_unmoved(file.path, made.hunks, read))
+
+
 def _check(
     file: FilePatch,
     target: Versions | None,
@@ -72,9 +92,10 @@ def _check(
 def _reader(
     scratch: Scratch, sides: Collection[Sides]
 ) -> Callable[[Sides | None], Versions | None]:
-    """Read files before and after, all at once: a git for each would be most of the work."""
+    """Read files before and after."""
     entries = (entry for one in sides for entry in (one.before, one.after))
-    data = scratch.blobs({entry.blob for entry in entries if entry and entry.mode != GITLINK})
+    blobs = {entry.blob for entry in entries if entry and entry.mode != GITLINK}
+    data = {blob: scratch.blob(blob) for blob in blobs}
 
     def read(one: Sides | None) -> Versions | None:
         if one is None or one.before is None or one.after is None:

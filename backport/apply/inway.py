@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from backport.checkout.objects import FOLDER
 from backport.checkout.scratch import Scratch
 from backport.series.patch_model import LINK, FilePatch
-
-FOLDER = "040000"  # the mode of a tree within a tree
 
 
 def in_the_way(scratch: Scratch, tree: str, files: Sequence[FilePatch]) -> dict[str, str]:
@@ -30,7 +29,7 @@ def in_the_way(scratch: Scratch, tree: str, files: Sequence[FilePatch]) -> dict[
                 what = "a link" if here[folder].mode == LINK else "a file"
                 found[path] = f"{folder} is {what} on the branch, and no folder"
         if path in here and here[path].mode == FOLDER:
-            below = set(scratch.entries(tree, [path], recurse=True)) - gone
+            below = set(scratch.below(tree, [path])) - gone
             if below:
                 found[path] = f"{path} is a folder on the branch, with {min(below)} in it"
     return found

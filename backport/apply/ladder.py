@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from backport.apply.delta import Delta, Sides
 from backport.apply.homes import check_homes
-from backport.apply.inway import FOLDER, in_the_way
+from backport.apply.inway import in_the_way
 from backport.apply.markers import leftover_markers, mark_hunks
 from backport.apply.moves import find_moves
 from backport.apply.outcome import ConflictFile, FileOutcome, Rung
-from backport.checkout.objects import Entry, Merge
+from backport.checkout.objects import FOLDER, Entry, Merge
 from backport.checkout.scratch import Scratch
-from backport.series.patch_model import FileKind, FilePatch
+from backport.series.patch_model import GITLINK, FileKind, FilePatch
 from backport.series.patch_write import render_patch
 
 
@@ -42,7 +42,10 @@ def climb(
 
     A tree that has the change already is given back as it is, without files.
     """
-    if _is_in(scratch, tree, delta):
+    here = scratch.entries(tree, delta.paths)
+    if _is_as_made(scratch, tree, delta, here):
+        return _as_made(scratch, tree, delta)
+    if _is_in(scratch, tree, delta, here):
         return Climbed(tree, (), ())
     exact = _exact(scratch, tree, delta, accept_moved)
     merged = _three_way(scratch, exact, delta, accept_moved) if exact.left else exact
@@ -54,13 +57,33 @@ def climb(
     return Climbed(_marked(scratch, tree, merged, delta), files, conflicts)
 
 
-def _is_in(scratch: Scratch, tree: str, delta: Delta) -> bool:
+def _is_as_made(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry]) -> bool:
+    """Whether ``tree`` has the very files that the patch was made from, and room for new ones."""
+    for file in delta.patch.files:
+        if file.path not in delta.sides:
+            return False
+        if file.old_path and here.get(file.old_path) != delta.sides[file.path].before:
+            return False
+        if file.new_path and file.new_path != file.old_path and file.new_path in here:
+            return False
+    return not in_the_way(scratch, tree, delta.patch.files)
+
+
+def _as_made(scratch: Scratch, tree: str, delta: Delta) -> Climbed:
+    """Put in what the patch made of these files: there is nothing that could be put elsewhere."""
+    files = delta.patch.files
+    removed: dict[str, Entry | None] = {file.removes: None for file in files if file.removes}
+    put = {file.new_path: delta.sides[file.path].after for file in files if file.new_path}
+    done = tuple(FileOutcome(file.path, Rung.EXACT, as_made=file) for file in files)
+    return Climbed(scratch.update(tree, removed | put), done, ())
+
+
+def _is_in(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry]) -> bool:
     """Whether the change can be taken back out of ``tree``, each hunk at home: then it is in.
 
     A file that is exactly as it was before the change settles it the other way: in a
     file that repeats itself, both directions can apply.
     """
-    here = scratch.entries(tree, delta.paths)
     for file in delta.patch.files:
         sides = delta.sides.get(file.path)
         if sides and sides.before != sides.after and _equal(here, file, sides.before):
@@ -68,14 +91,27 @@ def _is_in(scratch: Scratch, tree: str, delta: Delta) -> bool:
         # git apply only warns where a mode is another than the patch says (2.39.5).
         if file.new_path and file.new_mode and _mode(here, file.new_path) != file.new_mode:
             return False
+        if not _may_be_in(scratch, here, file):
+            return False
     gone = [file for file in delta.patch.files if file.kind is FileKind.DELETE]
     if gone and find_moves(scratch, tree, delta, gone):
         return False  # what it deletes is still there, under another name
-    back = scratch.apply(tree, delta.patch.data, reverse=True)
+    back = scratch.apply(tree, delta.patch.data, delta.paths, reverse=True)
     if back.tree is None:
         return False
     homes = check_homes(scratch, back.tree, tree, delta, delta.patch.files)
     return not any(checked.wrong for checked in homes.values())
+
+
+def _may_be_in(scratch: Scratch, here: Mapping[str, Entry], file: FilePatch) -> bool:
+    """Whether a file holds what the hunks leave behind: git apply, which decides, takes longer."""
+    if file.new_path is None:
+        return file.path not in here
+    entry = here.get(file.new_path)
+    if entry is None or entry.mode in (FOLDER, GITLINK):
+        return entry is not None
+    data = scratch.blob(entry.blob)
+    return all(b"".join(hunk.side(old=False)) in data for hunk in file.hunks)
 
 
 def _mode(here: Mapping[str, Entry], path: str) -> str | None:
@@ -93,7 +129,7 @@ def _exact(
     left: dict[str, tuple[str, ...]] = {
         path: (why,) for path, why in in_the_way(scratch, tree, delta.patch.files).items()
     }
-    after = scratch.apply(tree, delta.patch.data).tree if not left else None
+    after = scratch.apply(tree, delta.patch.data, delta.paths).tree if not left else None
     if after is None:
         after, left = _each(scratch, tree, delta.patch.files, left)
     applied = [file for file in delta.patch.files if file.path not in left]
@@ -125,7 +161,7 @@ def _each(
     for file in files:
         if file.path in left:
             continue
-        one = scratch.apply(tree, render_patch([file]))
+        one = scratch.apply(tree, render_patch([file]), file.paths)
         if one.tree is None:
             left[file.path] = one.complaints
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backport.apply.delta import Delta
+from backport.checkout.objects import Entry
 from backport.checkout.scratch import Scratch
 from backport.series.patch_model import FilePatch
 
@@ -27,8 +28,16 @@ def find_moves(
         before = delta.sides[file.path].before if file.path in delta.sides else None
         if file.old_path != file.path or file.path in here or before is None:
             continue
-        origin = delta.before if delta.picked else scratch.origin(file.path, before.blob)
+        origin = _origin(scratch, delta, file.path, before)
         place = scratch.renamed(origin, tree, SIMILARITY).get(file.path) if origin else None
         if place:
             moves[file.path] = place
     return moves
+
+
+def _origin(scratch: Scratch, delta: Delta, path: str, before: Entry) -> str | None:
+    """Return a commit that has the file as the patch was made from it."""
+    for parent in delta.picked.parents if delta.picked else ():
+        if scratch.entries(parent, [path]).get(path) == before:
+            return parent
+    return scratch.origin(path, before.blob)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from backport.series.model import Change
+from backport.series.patch_model import FilePatch
 
 
 class Rung(str, Enum):
@@ -43,12 +44,19 @@ class HunkPlacement:
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """How one file of a patch went in."""
+    """How one file of a patch went in.
+
+    :param renamed_from: the patch's name for it, where the base has it elsewhere
+    :param as_made: what the patch does, where the base has the very file that it was made from:
+        no hunk can have moved, and whoever wants to read where they are asks for their
+        placements by :func:`backport.apply.homes.name_homes`
+    """
 
     path: str
     rung: Rung
     hunks: tuple[HunkPlacement, ...] = ()
-    renamed_from: str | None = None  # the patch's name for it, where the base has it elsewhere
+    renamed_from: str | None = None
+    as_made: FilePatch | None = None
 
 
 @dataclass(frozen=True)

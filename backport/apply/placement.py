@@ -80,6 +80,24 @@ def place_hunks(
     return placed
 
 
+def place_unmoved(
+    path: str, hunks: Sequence[Hunk], versions: Versions
+) -> tuple[HunkPlacement, ...]:
+    """Name the homes of hunks in the very file that they were made from."""
+    new = views(path, versions.after)[0]
+    placements = []
+    for hunk in hunks:
+        old = new if _adds_first(hunk, new) else views(path, versions.before)[0]
+        landings = [Landing(piece, piece.edit) for piece in pieces_of([hunk])]
+        placements.append(HunkPlacement(_wanted(hunk), _wanted(hunk), _home(landings, old, new)))
+    return tuple(placements)
+
+
+def _adds_first(hunk: Hunk, new: View) -> bool:
+    """Whether the home of a hunk is told by a line that it adds; else the file before is needed."""
+    return any(True for _ in new.telling(next(hunk.edits()).new))
+
+
 def _placed(
     hunk: Hunk, landings: Sequence[Landing], target: tuple[View, View], origin: Sequence[View]
 ) -> Placed:

@@ -30,17 +30,20 @@ class History:
 def read_history(scratch: Scratch, tip: str, deltas: Sequence[Delta]) -> History:
     """Look through all of the branch's messages once, for all changes of a series.
 
-    Takes about half a second on nova's 70,000 commits, most of it git's.
+    Takes git half a second on nova's 70,000 commits, the first time.
     """
     needles = [delta.change.change_id for delta in deltas if delta.change.change_id]
     needles += [source for delta in deltas for source in _sources(delta)]
     if not needles:
         return History(tip, (), frozenset())
     found = scratch.search(tip, [*needles, "This reverts commit"])
-    gone = tuple(commit for _, message in found for commit in _REVERTS.findall(message))
+    gone = tuple(commit for _, line in found for commit in _REVERTS.findall(line))
     reverted = frozenset(commit for commit, _ in found if commit.startswith(gone)) if gone else ()
-    named = [item for item in found if any(needle in item[1] for needle in needles)]
-    return History(tip, tuple(named), frozenset(reverted))
+    named = dict.fromkeys(
+        commit for commit, line in found if any(needle in line for needle in needles)
+    )
+    commits = tuple((commit, scratch.commit(commit).message) for commit in named)
+    return History(tip, commits, frozenset(reverted))
 
 
 def by_name(scratch: Scratch, delta: Delta, history: History) -> AlreadyIn | None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 import signal
 import tempfile
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from backport.errors import CannotTellError
@@ -171,13 +173,10 @@ class Git:
             what ends this process and its group (Ctrl-C too) lets git come to its end
         :raises GitFailedError: any other status
         """
-        # Not by Git(folder): GitPython (3.1.43) fills in what looks like a variable in its name.
-        flags = ["-C", str(self.folder)]
-        flags += [flag for item in (*_OVERRULED, *settings) for flag in ("-c", item)]
         with writing(Path(tempfile.gettempdir())), tempfile.TemporaryFile() as source:
             source.write(stdin or b"")
             source.seek(0)
-            command = ["git", *flags, *args]
+            command = self._command(args, settings)
             status, out, err = self._execute(command, cast("BinaryIO", source), env, apart)
         done = Result(status, out, err)
         if status not in ok:
@@ -186,6 +185,12 @@ class Git:
                 f"It was run in {self.folder}.",
             )
         return done
+
+    def talk(self, *args: str) -> Talk:
+        """Start a ``git ARGS`` that answers for as long as it is asked (``--batch``)."""
+        with _starting():
+            process = self._git.execute(self._command(args), istream=PIPE, as_process=True)
+        return Talk(args[0], process)
 
     def look_up(self, names: Sequence[str]) -> list[str | None]:
         """Return the whole ids of the objects that ids, or unique prefixes, name; None: of none.
@@ -205,9 +210,7 @@ class Git:
         env: Mapping[str, str] | None,
         apart: int | None,
     ) -> tuple[int, bytes, str]:
-        from git.exc import GitCommandNotFound  # loaded by now, see _start
-
-        try:
+        with _starting():
             status, out, err = self._git.execute(
                 command,
                 istream=source,
@@ -219,11 +222,78 @@ class Git:
                 start_new_session=apart is not None,
                 pass_fds=() if apart is None else (apart,),
             )
-        except (GitCommandNotFound, OSError) as error:
-            raise CannotTellError(f"git cannot be started: {error}", _REMEDY) from error
-        except ValueError as error:  # a NUL in an argument
-            raise GitFailedError(f"git cannot be asked so: {error}") from error
         return status, out, err
+
+    def _command(self, args: Sequence[str], settings: Sequence[str] = ()) -> list[str]:
+        # Not by Git(folder): GitPython (3.1.43) fills in what looks like a variable in its name.
+        flags = [flag for item in (*_OVERRULED, *settings) for flag in ("-c", item)]
+        return ["git", "-C", str(self.folder), *flags, *args]
+
+
+class Talk:
+    """A git that goes on answering: a process for each question would be most of the work.
+
+    It ends when its input does, and so with this process, whatever ends that.
+    """
+
+    def __init__(self, name: str, process: gitpython.Git.AutoInterrupt) -> None:
+        self._name = name
+        self._process = process  # ends it when it is thrown away
+        self._ask: BinaryIO = process.stdin
+        self._answer: BinaryIO = process.stdout
+        self._complaints: BinaryIO = process.stderr
+
+    def ask(self, question: bytes) -> bytes:
+        """Return the line that answers a question, without its end.
+
+        :raises GitFailedError: git has ended instead
+        """
+        try:
+            self._ask.write(question)
+            self._ask.flush()
+            line = self._answer.readline()
+        except BrokenPipeError:
+            line = b""
+        if not line.endswith(b"\n"):
+            raise self._failed()
+        return line[:-1]
+
+    def read(self, size: int) -> bytes:
+        """Return that many bytes which follow the answer."""
+        data = self._answer.read(size)
+        if len(data) != size:
+            raise self._failed()
+        return data
+
+    def close(self) -> None:
+        """Let it end."""
+        with suppress(BrokenPipeError):
+            self._ask.close()
+        self._answer.close()
+        self._complaints.close()
+        self._status()
+
+    def _failed(self) -> GitFailedError:
+        said = self._complaints.read().decode("utf-8", "replace")
+        done = Result(self._status(), b"", said)
+        return GitFailedError(f"git {self._name} {_how(done.status)}: {done.why}")
+
+    def _status(self) -> int:
+        assert self._process.proc is not None  # GitPython gives it up in __del__ only
+        return self._process.proc.wait()
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Say in our own words why git could not be started."""
+    from git.exc import GitCommandNotFound  # loaded by now, see _start
+
+    try:
+        yield
+    except (GitCommandNotFound, OSError) as error:
+        raise CannotTellError(f"git cannot be started: {error}", _REMEDY) from error
+    except ValueError as error:  # a NUL in an argument
+        raise GitFailedError(f"git cannot be asked so: {error}") from error
 
 
 def _how(status: int) -> str:

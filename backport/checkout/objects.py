@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from backport.checkout.git import GitFailedError
 from backport.series.model import Person
 
+FOLDER = "040000"  # the mode of a tree within a tree
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -111,6 +113,13 @@ def parse_entry(field: str) -> tuple[str, Entry]:
     """Read a record of ``ls-tree -z``: the path, and what is there."""
     head, _, path = field.partition("\t")
     mode, _, blob = head.split(" ")
+    return path, Entry(mode, blob)
+
+
+def parse_stage(field: str) -> tuple[str, Entry]:
+    """Read a record of ``ls-files --stage -z``: the path, and what the index has there."""
+    head, _, path = field.partition("\t")
+    mode, blob, _ = head.split(" ")
     return path, Entry(mode, blob)
 
 

@@ -6,80 +6,88 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from backport.checkout.git import Git, GitFailedError
+from backport.checkout.git import Git
+from backport.checkout.history import History
 from backport.checkout.objects import Commit, Entry, parse_commit, parse_entry
 from backport.checkout.promised import Promisor
+from backport.checkout.store import Store
+from backport.checkout.trees import Trees
 
 #: Paths on one command line: the system takes some two million bytes (execve(2)).
 _AT_ONCE = 400
 
 
 class Reader:
-    """Questions to the repository in ``folder``, in object ids and bytes.
+    """Questions to the repository in ``folder``, in object ids and bytes. For one thread only.
 
     All methods raise :class:`~backport.checkout.git.GitFailedError` where git breaks.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, object_format: str = "sha1") -> None:
         self.folder = folder
         self.git = Git(folder, folder)
+        self._id_length = {"sha1": 40, "sha256": 64}[object_format]
+        self._store = Store(self.git, folder)
+        self._trees = Trees(self._store, self._id_length)
+        self._history: History | None = None
+        self.history_folder: Path | None = None  # what was read of a history is kept there
         self.promisor: Promisor | None = None  # what the checkout lacks can be had from there
         self.tips: Callable[[], Iterable[str]] = tuple  # of the branches that the checkout knows
+
+    def close(self) -> None:
+        """End the git processes that wait for questions; the next question starts them anew."""
+        self._store.close()
 
     @property
     def why_missing(self) -> str:
         """A word on why a commit or a file may not be there; "" where nothing accounts for it."""
-        shallow = (self.folder / "shallow").exists()
-        return " (history is cut off: a shallow clone; git fetch --unshallow)" if shallow else ""
+        cut = self.is_shallow
+        return " (history is cut off: a shallow clone; git fetch --unshallow)" if cut else ""
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether history is cut off."""
+        return (self.folder / "shallow").exists()
 
     def resolve(self, rev: str) -> str | None:
         """Return the commit that a hash (or a unique prefix of one) names; None: there is none."""
         if not re.fullmatch("[0-9a-f]{4,64}", rev):
             return None
-        return self.git.look_up([rev + "^{commit}"])[0]
+        stored = self._store.read(rev + "^{commit}")
+        return stored.id if stored else None
 
     def full_ids(self, blobs: Iterable[str]) -> dict[str, str]:
         """Map ids of blobs, or unique prefixes, to the whole ids of those that are there."""
-        asked = list(blobs)
-        found = self.git.look_up([f"{blob}^{{blob}}" for blob in asked])
-        return {short: blob for short, blob in zip(asked, found, strict=True) if blob}
+        found = {blob: self._store.read(f"{blob}^{{blob}}") for blob in blobs}
+        return {short: stored.id for short, stored in found.items() if stored}
 
     def commit(self, commit_id: str) -> Commit:
         """Read a commit."""
-        raw = self.git.run("cat-file", "commit", commit_id).out
-        return parse_commit(commit_id, raw)
+        return parse_commit(commit_id, self._store.get(commit_id + "^{commit}").data)
 
     def tree(self, rev: str) -> str:
         """Return the tree of a commit."""
-        return self.git.run("rev-parse", "--verify", "--quiet", rev + "^{tree}").text
+        return self._store.get(rev + "^{tree}").id
 
     def blob(self, blob_id: str) -> bytes:
         """Read a blob; the id may be shortened."""
-        return self.git.run("cat-file", "blob", blob_id).out
+        return self._store.get(blob_id).data
 
-    def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
-        """Read blobs, all in one process; the ids are whole ones."""
-        wanted = sorted(set(ids))
-        stdin = "".join(f"{one}\n" for one in wanted).encode()
-        out = self.git.run("cat-file", "--batch", stdin=stdin).out if wanted else b""
-        found, at = {}, 0
-        for one in wanted:
-            head, at = out[at : out.index(b"\n", at)], out.index(b"\n", at) + 1
-            if head.endswith(b" missing"):
-                raise GitFailedError(f"the repository lacks object {one}", "Try: git fsck")
-            size = int(head.split()[-1])
-            found[one], at = out[at : at + size], at + size + 1
-        return found
+    def entries(self, tree: str, paths: Iterable[str]) -> dict[str, Entry]:
+        """Return the entries of ``tree`` at ``paths``; a folder is one, too."""
+        found = ((path, self._trees.find(tree, path)) for path in paths)
+        return {path: hit[1] for path, hit in found if hit and hit[0] == path}
 
-    def entries(self, tree: str, paths: Iterable[str], recurse: bool = False) -> dict[str, Entry]:
-        """Return the entries of ``tree`` at ``paths`` (with ``recurse``, also below them)."""
-        wanted = list(paths)
-        how = ["-r"] if recurse else []
-        asked = (
-            self.git.run("ls-tree", "-z", *how, tree, "--", *wanted[first : first + _AT_ONCE])
-            for first in range(0, len(wanted), _AT_ONCE)
-        )
-        return dict(parse_entry(field) for done in asked for field in done.fields)
+    def below(self, tree: str, prefixes: Iterable[str]) -> dict[str, Entry]:
+        """Return the files of ``tree`` in some folders, and those that are such a path itself."""
+        names = [prefix.rstrip("/") for prefix in prefixes]
+        found = (self._trees.reach(tree, name) for name in names if self.entries(tree, [name]))
+        return {path: entry for files in found for path, entry in files}
+
+    def files(self, tree: str) -> dict[str, Entry]:
+        """Return all files of ``tree``."""
+        fields = self.git.run("ls-tree", "-r", "-z", "--full-tree", tree).fields
+        return dict(parse_entry(field) for field in fields)
 
     def file(self, tree: str, path: str) -> bytes | None:
         """Read one file of a tree; None where it has none there, or no plain file."""
@@ -130,14 +138,14 @@ class Reader:
         return {before: after for _, before, after in zip(*[iter(fields)] * 3, strict=True)}
 
     def search(self, tip: str, needles: Sequence[str]) -> list[tuple[str, str]]:
-        """Find the commits up to ``tip`` whose messages hold one of the texts.
+        """Find what messages up to ``tip`` say of where commits come from.
 
-        :returns: pairs (id, message), the newest first
+        :param needles: texts of Change-Ids, of provenance, of reverts
+        :returns: pairs (id of the commit, line of its message), the newest first
         """
-        greps = [f"--grep={needle}" for needle in needles]
-        done = self.git.run("log", "-z", "-F", "--format=%H%n%B", *greps, tip, "--")
-        found = (field.partition("\n") for field in done.fields)
-        return [(commit_id, message) for commit_id, _, message in found]
+        if self._history is None:
+            self._history = History(self.git, None if self.is_shallow else self.history_folder)
+        return self._history.find(tip, needles)
 
     def origin(self, path: str, blob: str) -> str | None:
         """Find the last commit on any branch that has a file as it is in ``blob``; None: none."""

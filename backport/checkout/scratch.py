@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from backport.checkout.git import Git, GitFailedError
@@ -21,6 +21,7 @@ from backport.checkout.objects import (
     Signed,
     encode_commit,
     parse_merge,
+    parse_stage,
 )
 from backport.checkout.reader import Reader
 from backport.workspace import writing
@@ -51,58 +52,69 @@ class Scratch(Reader):
     """
 
     def __init__(self, folder: Path, object_format: str = "sha1") -> None:
-        super().__init__(folder)
-        self._id_length = {"sha1": 40, "sha256": 64}[object_format]
+        super().__init__(folder, object_format)
         self._numbers = itertools.count()
-        self._indexes: dict[str, Path] = {}  # by the tree that they hold
 
     # -- making trees ----------------------------------------------------------------------
 
     def write_blob(self, data: bytes) -> str:
         """Store a blob and return its id."""
-        return self.git.run("hash-object", "-w", "--stdin", stdin=data).text
+        return self._store.write("blob", data)
 
     def update(self, tree: str | None, entries: Mapping[str, Entry | None]) -> str:
         """Return ``tree`` (None: the empty one) with some entries set, or taken out (None)."""
-        null = "0" * self._id_length
-        lines = (
-            f"{entry.mode} {entry.blob}\t{path}\0" if entry else f"0 {null}\t{path}\0"
-            for path, entry in entries.items()
-        )
-        env = self._index(tree)
-        stdin = "".join(lines).encode("utf-8", "surrogateescape")
-        self.git.run("update-index", "-z", "--replace", "--index-info", stdin=stdin, env=env)
-        return self._write(env)
+        return self._trees.update(tree, entries.items())
 
     def overlay(self, code_tree: str, tests_tree: str, prefixes: Sequence[str]) -> str:
         """Return ``code_tree`` with everything under ``prefixes`` as it is in ``tests_tree``."""
-        there = self.entries(code_tree, prefixes, recurse=True)
-        wanted = self.entries(tests_tree, prefixes, recurse=True)
+        there, wanted = self.below(code_tree, prefixes), self.below(tests_tree, prefixes)
         gone: dict[str, Entry | None] = {path: None for path in there if path not in wanted}
         changed = {path: entry for path, entry in wanted.items() if there.get(path) != entry}
         return self.update(code_tree, gone | changed)
 
-    def apply(self, tree: str, patch: bytes, strip: int = 1, reverse: bool = False) -> Attempt:
+    def apply(
+        self, tree: str, patch: bytes, paths: Iterable[str], reverse: bool = False
+    ) -> Attempt:
         """Apply a patch to ``tree``, all its context in place; offsets are followed.
+
+        :param paths: all those that the patch names; git need not look at any others
+        """
+        here = dict(hit for path in paths for hit in self._trees.reach(tree, path))
+        after, complaints = self.patched(here, patch, reverse)
+        if after is None:
+            return Attempt(None, complaints)
+        gone: dict[str, Entry | None] = {path: None for path in here if path not in after}
+        fresh = {path: entry for path, entry in after.items() if here.get(path) != entry}
+        return Attempt(self.update(tree, gone | fresh))
+
+    def patched(
+        self, files: Mapping[str, Entry], patch: bytes, reverse: bool = False
+    ) -> tuple[dict[str, Entry] | None, tuple[str, ...]]:
+        """Apply a patch to some files.
 
         Exit status 1 of git apply is "does not apply"; 128 is "no patch at all", or a git that
         breaks, or a file where the tree has a folder, or the other way round (git 2.39.5).
+
+        :returns: the files then, or (None) what git said against it
         """
-        env = self._index(tree)
+        env = {"GIT_INDEX_FILE": str(self._new_index())}
+        lines = (f"{entry.mode} {entry.blob}\t{path}\0" for path, entry in files.items())
+        stdin = "".join(lines).encode("utf-8", "surrogateescape")
+        if stdin:
+            self.git.run("update-index", "-z", "--replace", "--index-info", stdin=stdin, env=env)
         how = ["--reverse"] if reverse else []
         done = self.git.run(
-            *("apply", "--cached", "--whitespace=nowarn", f"-p{strip}", *how, "-"),
+            *("apply", "--cached", "--whitespace=nowarn", *how, "-"),
             stdin=patch,
             ok=(0, 1, 128),
             env=env,
         )
         if done.status == 128 and "unable to add cache entry" not in done.err:
             raise GitFailedError(f"git apply failed with status 128: {done.why}")
-        if done.status == 0:
-            return Attempt(self._write(env))
-        self._keep(tree, env)  # git apply is atomic: the index is as it was
-        said = [line.removeprefix("error: ") for line in done.err.splitlines()]
-        return Attempt(None, tuple(said))
+        if done.status:
+            return None, tuple(line.removeprefix("error: ") for line in done.err.splitlines())
+        fields = self.git.run("ls-files", "--stage", "-z", env=env).fields
+        return dict(parse_stage(field) for field in fields), ()
 
     def merge(self, base: str, ours: str, theirs: str) -> Merge:
         """Merge three trees.
@@ -111,10 +123,12 @@ class Scratch(Reader):
         purpose give 2.38 the base all the same.
         """
         root = self.make_commit(base, (), "base", NOBODY, NOBODY)
+        sides = []
         # The names of the sides stand behind the conflict markers.
         for name, tree in (("branch", ours), ("change", theirs)):
             side = self.make_commit(tree, (root,), name, NOBODY, NOBODY)
-            self.git.run("update-ref", f"refs/heads/{name}", side)
+            sides.append(f"update refs/heads/{name} {side}\n")
+        self.git.run("update-ref", "--stdin", stdin="".join(sides).encode())
         done = self.git.run(
             *("merge-tree", "--write-tree", "-z", "--name-only", "--messages", "branch", "change"),
             ok=(0, 1),
@@ -131,7 +145,7 @@ class Scratch(Reader):
         names (ident.c): "Jr." would lose its dot.
         """
         raw = encode_commit(tree, parents, message, author, committer)
-        return self.git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=raw).text
+        return self._store.write("commit", raw)
 
     # -- handing over ----------------------------------------------------------------------
 
@@ -139,7 +153,6 @@ class Scratch(Reader):
         """Write the files of a tree into an existing, empty folder."""
         env = self._index(tree) | {"GIT_WORK_TREE": str(folder)}
         self.git.run("checkout-index", "--all", "--quiet", env=env)
-        self._keep(tree, env)
 
     def read_work_tree(self, tree: str, folder: Path, new_paths: Sequence[str]) -> str:
         """Return the tree that ``folder``, into which ``tree`` was exported, holds now.
@@ -154,7 +167,7 @@ class Scratch(Reader):
             stdin = "\0".join(there).encode("utf-8", "surrogateescape")
             how = ("--force", "--pathspec-from-file=-", "--pathspec-file-nul")
             self.git.run("add", *how, stdin=stdin, env=env)
-        return self._write(env)
+        return self.git.run("write-tree", env=env).text
 
     def pack(self, tips: Sequence[str], base: str) -> bytes:
         """Return a pack of all objects of ``tips`` that ``base`` does not have."""
@@ -163,26 +176,14 @@ class Scratch(Reader):
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _index(self, tree: str | None) -> dict[str, str]:
-        """Return the variable that names an index which holds ``tree``.
-
-        One that holds it already is taken over: a series goes from tree to tree, and
-        reading all of a tree anew for each of its changes would be most of the work.
-        """
-        index = self._indexes.pop(tree, None) if tree else None
-        env = {"GIT_INDEX_FILE": str(index or self.folder / f"index-{next(self._numbers)}")}
-        if not index:
-            self.git.run("read-tree", tree or "--empty", env=env)
+    def _index(self, tree: str) -> dict[str, str]:
+        """Return the variable that names a new index which holds ``tree``."""
+        env = {"GIT_INDEX_FILE": str(self._new_index())}
+        self.git.run("read-tree", tree, env=env)
         return env
 
-    def _write(self, env: Mapping[str, str]) -> str:
-        tree = self.git.run("write-tree", env=env).text
-        self._keep(tree, env)
-        return tree
-
-    def _keep(self, tree: str | None, env: Mapping[str, str]) -> None:
-        if tree:
-            self._indexes[tree] = Path(env["GIT_INDEX_FILE"])
+    def _new_index(self) -> Path:
+        return self.folder / f"index-{next(self._numbers)}"
 
 
 def create_scratch(

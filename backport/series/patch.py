@@ -90,8 +90,7 @@ def parse_diff(data: bytes, where: Path) -> Patch:
 
 def patch_paths(patch: Patch) -> tuple[str, ...]:
     """All paths that a patch reads or writes, sorted; both names of a rename."""
-    paths = {path for file in patch.files for path in (file.old_path, file.new_path)}
-    return tuple(sorted(path for path in paths if path))
+    return tuple(sorted({path for file in patch.files for path in file.paths}))
 
 
 def _too_large(where: Path) -> ManifestError:

@@ -129,6 +129,11 @@ class FilePatch:
         """The path that is gone afterwards, if any."""
         return self.old_path if self.kind in (FileKind.DELETE, FileKind.RENAME) else None
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that it reads or writes: one, or both of a rename or a copy."""
+        return tuple(dict.fromkeys(path for path in (self.old_path, self.new_path) if path))
+
     def edits(self) -> tuple[Edit, ...]:
         """The changed line ranges of all hunks, top down."""
         return tuple(edit for hunk in self.hunks for edit in hunk.edits())

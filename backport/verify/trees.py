@@ -55,7 +55,7 @@ class GitTrees:
     def files(self, tree: str) -> Mapping[str, Entry]:
         """Return all files of a tree, by path."""
         if tree not in self._files:
-            self._files[tree] = self._scratch.entries(tree, ["."], recurse=True)
+            self._files[tree] = self._scratch.files(tree)
         return self._files[tree]
 
     def blob(self, blob_id: str) -> bytes:

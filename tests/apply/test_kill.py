@@ -167,7 +167,7 @@ def test_killed_while_it_publishes(stage: Stage, group: bool, record_property: C
     assert ended > 0
 
 
-STEP = 7  # each so manyth command will do: most of them are those of the tests above
+STEP = 4  # each so manyth command will do: most of them are those of the tests above
 
 
 def clash(stage: Stage) -> Path:

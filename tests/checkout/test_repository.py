@@ -194,12 +194,12 @@ def test_what_is_no_branch_name_is_refused(repo: Repo, name: str) -> None:
 
 def test_a_shallow_clone_can_be_worked_on(repo: Repo, tmp_path: Path) -> None:
     for n in range(3):
-        repo.commit(f"{n}", {"a": f"{n}\n"})
+        repo.commit(f"{n}\n\nChange-Id: I{n}", {"a": f"{n}\n"})
     repo.git("clone", "-q", "--depth=1", f"file://{repo.path}", str(tmp_path / "shallow"))
     shallow = open_checkout(tmp_path / "shallow")
     tip = str(shallow.resolve("HEAD"))
     scratch = shallow.scratch(tmp_path / "scratch")
-    assert scratch.search(tip, ["2"]) == [(tip, "2\n")]
+    assert scratch.search(tip, ["I2", "I1"]) == [(tip, "Change-Id: I2")]
 
 
 def test_a_repository_with_alternates_can_be_worked_on(repo: Repo, tmp_path: Path) -> None:

@@ -71,10 +71,10 @@ def test_apply_follows_offsets_and_says_why_it_does_not(repo: Repo, tmp_path: Pa
     moved = repo.commit("moved", {"a": "more\n" * 3 + TEN})
     other = repo.commit("other", {"a": "other\n"})
     scratch = scratch_of(repo, tmp_path)
-    done = scratch.apply(scratch.tree(moved), patch)
+    done = scratch.apply(scratch.tree(moved), patch, ["a"])
     assert done.tree
     assert scratch.file(done.tree, "a") == b"more\n" * 3 + TEN.replace("line 5", "line V").encode()
-    refused = scratch.apply(scratch.tree(other), patch)
+    refused = scratch.apply(scratch.tree(other), patch, ["a"])
     assert refused.tree is None
     assert "patch failed: a:2" in refused.complaints
 
@@ -84,10 +84,10 @@ def test_applying_twice_from_the_same_tree_gives_the_same(repo: Repo, tmp_path: 
     patch = repo.diff(base, repo.commit("change", {"a": TEN.replace("line 5", "line V")}))
     scratch = scratch_of(repo, tmp_path)
     tree = scratch.tree(base)
-    once = scratch.apply(tree, patch).tree
-    assert once == scratch.apply(tree, patch).tree
-    assert scratch.apply(str(once), patch).tree is None
-    assert scratch.apply(str(once), patch, reverse=True).tree == tree
+    once = scratch.apply(tree, patch, ["a"]).tree
+    assert once == scratch.apply(tree, patch, ["a"]).tree
+    assert scratch.apply(str(once), patch, ["a"]).tree is None
+    assert scratch.apply(str(once), patch, ["a"], reverse=True).tree == tree
 
 
 def test_whitespace_errors_go_in_as_they_are(repo: Repo, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_whitespace_errors_go_in_as_they_are(repo: Repo, tmp_path: Path) -> None
     new = TEN.replace("line 5", "line V \t ")
     changed = repo.commit("change", {"a": new})
     scratch = scratch_of(repo, tmp_path)
-    done = scratch.apply(scratch.tree(base), repo.diff(base, changed))
+    done = scratch.apply(scratch.tree(base), repo.diff(base, changed), ["a"])
     assert done.tree == scratch.tree(changed)
 
 
@@ -186,7 +186,7 @@ def test_search_finds_messages_and_patch_ids_commits(repo: Repo, tmp_path: Path)
     change = repo.commit("change\n\nChange-Id: I123", {"a": TEN.replace("line 5", "line V")})
     tip = repo.commit("later", {"b": "b\n"})
     scratch = scratch_of(repo, tmp_path)
-    assert scratch.search(tip, ["I123"]) == [(change, "change\n\nChange-Id: I123\n")]
+    assert scratch.search(tip, ["I123"]) == [(change, "Change-Id: I123")]
     own = scratch.patch_id(repo.diff(base, change))
     assert scratch.patch_ids(tip, ["a"], 10)[next(iter(own))] == change
 
