@@ -217,7 +217,7 @@ class Frame:
         report = self._report(findings, report_files(folder))
         unwritten = None
         try:
-            write_reports(report, folder)
+            write_reports(report, folder, self._compiled())
         except BackportError as error:
             # What was done must be told all the same: a branch may be there now.
             unwritten = error
@@ -230,6 +230,14 @@ class Frame:
             summary(report, self.output)
         if unwritten:
             raise unwritten
+
+    def _compiled(self) -> Path | None:
+        folder = self.places.cache / "templates"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return None
+        return folder
 
     def _report(self, findings: Findings, files: Sequence[Path]) -> Report:
         finished = datetime.now(timezone.utc)

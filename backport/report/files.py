@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,15 +31,20 @@ def report_files(folder: Path) -> list[Path]:
     return [folder / name for name in VIEWS]
 
 
-def write_reports(report: Report, folder: Path) -> list[Path]:
+def write_reports(report: Report, folder: Path, compiled: Path | None = None) -> list[Path]:
     """Write all views, and return their paths, the page first.
 
     Each appears whole or not at all: it is written beside its name, then renamed. All are
     made before the first is written. Logs of runs stay where they are.
 
+    :param compiled: see :func:`~backport.report.html.render_html`
     :raises CannotTellError: the folder cannot be written to
     """
-    texts = {folder / name: render(report) for name, render in VIEWS.items()}
+    views: dict[str, Callable[[Report], str]] = {
+        **VIEWS,
+        "report.html": partial(render_html, compiled=compiled),
+    }
+    texts = {folder / name: render(report) for name, render in views.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in texts.items():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
 import jinja2
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from backport.report import wording
@@ -21,9 +25,15 @@ _LINES_OF_ONE = 1_500
 _OPEN_DIFF = 60  # lines; longer ones start folded
 
 
-def render_html(report: Report) -> str:
-    """Return the page."""
-    template = _environment().get_template("report.html.j2")
+def render_html(report: Report, compiled: Path | None = None) -> str:
+    """Return the page.
+
+    :param compiled: a folder that may hold what templates were compiled to; that takes longer
+        than filling them in
+    """
+    environment = _environment()
+    environment.bytecode_cache = _Compiled(str(compiled)) if compiled else None
+    template = environment.get_template("report.html.j2")
     return template.render(
         report=report,
         title=wording.TITLES[report.result],
@@ -34,6 +44,15 @@ def render_html(report: Report) -> str:
         guarded=wording.guarded(report.proof.hunks if report.proof else ()),
         exit_word=wording.EXIT_WORDS.get(report.exit_code, ""),
     )
+
+
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Templates compiled before; where none can be kept, they are compiled each time."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep one."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 def _environment() -> jinja2.Environment:

@@ -253,3 +253,18 @@ def test_nothing_of_the_machine_is_asked_for_when_rendering(
     monkeypatch.setattr(os, "getenv", forbidden)
     for render in files.VIEWS.values():
         assert render(samples.proven()) == render(samples.proven())
+
+
+def test_compiled_templates_are_kept_and_change_nothing(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    pages = []
+    for number in range(3):
+        write_reports(samples.broken(), tmp_path / f"{number}", kept)
+        pages.append((tmp_path / f"{number}" / "report.html").read_bytes())
+        for file in kept.iterdir() if number else ():
+            file.write_bytes(b"damaged")
+    write_reports(samples.broken(), tmp_path / "without", tmp_path / "not there")
+    pages.append((tmp_path / "without/report.html").read_bytes())
+    assert list(kept.iterdir())
+    assert len(set(pages)) == 1
