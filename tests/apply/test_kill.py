@@ -228,7 +228,7 @@ def test_killed_while_going_on_after_a_conflict(stage: Stage, record_property: C
 
 def test_an_interrupt_while_the_branch_is_made_comes_after_it(stage: Stage) -> None:
     """And says so: the checkout is not as it was."""
-    stop = 'case "$*" in *update-ref*--stdin*) kill -INT $PPID; sleep 0.2;; esac; exec '
+    stop = 'case "$*" in *update-ref*-m*) kill -INT $PPID; sleep 0.2;; esac; exec '
     git = stage.root / "bin/git"
     git.write_text(WRAPPER.replace("exec ", stop).format(git=shutil.which("git")))
     done = stage.start(stage.wrapped(0, "")).wait()
