@@ -209,6 +209,9 @@ def _arrange(folder: Path, objects: Path, shallow: bytes) -> None:
     info = folder / "objects" / "info"
     info.mkdir(exist_ok=True)
     (info / "alternates").write_bytes(f'"{alternate}"\n'.encode("utf-8", "surrogateescape"))
+    # What is made here is packed anew when it is handed over, or thrown away.
+    with (folder / "config").open("a") as config:
+        config.write("[core]\n\tlooseCompression = 0\n")
     (folder / "info").mkdir(exist_ok=True)
     (folder / "info" / "attributes").write_text(_ATTRIBUTES)
     if shallow:

@@ -89,6 +89,7 @@ def _engine(stand: Stand, case: Case) -> Spent:
 
     def work() -> None:
         scratch = checkout.scratch(copy.parent / "scratch")
+        scratch.history_folder = stand.places.cache / "history"
         outcome = apply_series(scratch, case.series, stand.base, _SIGNING)
         trees.append("a conflict" if outcome.conflict else outcome.applied[-1].tree)
 
