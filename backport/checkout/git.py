@@ -31,8 +31,6 @@ _KEPT = re.compile(
     r"|HTTP_PROXY_AUTHMETHOD|EXEC_PATH|TEMPLATE_DIR|PYTHON_.*)\Z"
 )
 
-_FOUND = re.compile(r"([0-9a-f]{40,64}) [a-z]+ \d+")
-
 #: Settings of the user, the system and the environment that would take part are cut off …
 _NO_SETTINGS = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -191,17 +189,6 @@ class Git:
         with _starting():
             process = self._git.execute(self._command(args), istream=PIPE, as_process=True)
         return Talk(args[0], process)
-
-    def look_up(self, names: Sequence[str]) -> list[str | None]:
-        """Return the whole ids of the objects that ids, or unique prefixes, name; None: of none.
-
-        Unlike ``rev-parse --verify``, it ends with another status than 0 only where git breaks;
-        but for names such as ``@{upstream}``, which must not be asked for here.
-        """
-        stdin = "".join(f"{name}\n" for name in names).encode()
-        lines = self.run("cat-file", "--batch-check", stdin=stdin).text.split("\n")
-        found = (_FOUND.fullmatch(line) for line in lines)
-        return [match[1] if match else None for match in found][: len(names)]
 
     def _execute(
         self,

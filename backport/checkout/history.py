@@ -41,7 +41,8 @@ class History:
         :returns: pairs (id of the commit, line), those of the newest commit first
         """
         if tip not in self._known:
-            self._known[tip] = self._kept(tip) or self._read(tip)
+            kept = self._kept(tip)
+            self._known[tip] = self._read(tip) if kept is None else kept
         lines = self._known[tip]
         places = {at for needle in needles for at in _occurrences(lines, needle.encode())}
         found = (lines[at : lines.index(b"\n", at)] for at in sorted(places))

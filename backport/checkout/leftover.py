@@ -6,8 +6,9 @@ that is held; but a note, made before, says what could be left, and by whom. The
 is locked (flock(2)), and each git that works on it inherits the lock: when it can be had, they
 are all gone, whatever became of the run.
 
-What is cleared up is what git 2.39.5 leaves at each of its system calls (tests/apply/test_publish):
-locks, a line in a reflog, one ref of two, folders, and the folder that objects come in by.
+What is cleared up is what git 2.39.5 leaves at each of its system calls, as
+tests/checkout/test_handover finds out: locks, a line in a reflog, one ref of two, folders, and
+the folder that objects come in by.
 """
 
 from __future__ import annotations
