@@ -135,20 +135,19 @@ def test_publishing_moves_the_ref_and_nothing_else(repo: Repo, tmp_path: Path) -
     repo.git("fsck", "--strict")
 
 
+def make_branch(repo: Repo, tmp_path: Path, pack: bytes, tip: str) -> None:
+    """Hand a pack over, and make the branch ``backport/x`` of its tip."""
+    updates = [RefUpdate("refs/heads/backport/x", tip, None)]
+    hand_over(open_checkout(repo.path), tmp_path / "note", pack, updates, WHO, "why")
+
+
 def test_a_branch_that_came_up_meanwhile_is_not_overwritten(repo: Repo, tmp_path: Path) -> None:
     base = repo.commit("base", {"a": "a\n"})
     pack, made = made_on(repo, tmp_path, base)
     repo.git("branch", "backport/x", base)
     before = snapshot(repo.path)
     with pytest.raises(RefusedError, match="backport/x"):
-        hand_over(
-            open_checkout(repo.path),
-            tmp_path / "note",
-            pack,
-            [RefUpdate("refs/heads/backport/x", made, None)],
-            WHO,
-            "why",
-        )
+        make_branch(repo, tmp_path, pack, made)
     assert snapshot(repo.path) == before
 
 
@@ -174,14 +173,7 @@ def test_no_hook_runs(repo: Repo, tmp_path: Path) -> None:
         (hooks / name).write_text(f"#!/bin/sh\necho {name} >> {mark}\n")
         (hooks / name).chmod(0o755)
     pack, made = made_on(repo, tmp_path, base)
-    hand_over(
-        open_checkout(repo.path),
-        tmp_path / "note",
-        pack,
-        [RefUpdate("refs/heads/backport/x", made, None)],
-        WHO,
-        "why",
-    )
+    make_branch(repo, tmp_path, pack, made)
     assert not mark.exists()
 
 
