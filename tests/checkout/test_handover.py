@@ -258,17 +258,30 @@ def test_a_lock_of_somebody_else_is_named_and_left(created: Stand) -> None:
     assert not created.note.exists()
 
 
-def test_a_lock_that_goes_away_in_a_moment_is_waited_for(created: Stand) -> None:
+def test_a_lock_that_goes_away_in_a_moment_is_waited_for(
+    created: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lock = lock_of(created)
-    script = f"sleep 0.3; rm '{lock}'"
     lock.touch()
-    with subprocess.Popen(["sh", "-c", script]):
-        created.hand_over()
+    meanwhile(monkeypatch, lock.unlink)
+    created.hand_over()
     assert snapshot(created.repo.path).refs[BRANCH] == created.updates[0].new
 
 
+def meanwhile(monkeypatch: pytest.MonkeyPatch, other: Callable[[], None]) -> None:
+    """Let somebody else act as soon as we wait: by turns, not by the clock of a busy machine."""
+
+    def sleep(seconds: float) -> None:
+        monkeypatch.undo()
+        other()
+
+    monkeypatch.setattr(time, "sleep", sleep)
+
+
 @pytest.mark.parametrize("kind", ["of another commit", "much later", "a link", "just now gone"])
-def test_a_lock_that_our_git_cannot_have_left_is_left(created: Stand, kind: str) -> None:
+def test_a_lock_that_our_git_cannot_have_left_is_left(
+    created: Stand, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkout = open_checkout(created.repo.path)
     new = created.updates[0].new
     with noted(created.note, make_note(checkout, "tmp_objdir-backport-0", created.updates)):
@@ -280,10 +293,10 @@ def test_a_lock_that_our_git_cannot_have_left_is_left(created: Stand, kind: str)
         lock.rename(created.note.with_name("target"))
         lock.symlink_to(created.note.with_name("target"))
     if kind == "just now gone":
-        with subprocess.Popen(["sh", "-c", f"sleep 0.3; rm '{lock}'; echo {new} > '{lock}'"]):
-            clear_up(checkout, created.note, lambda _: None)
-    else:
-        clear_up(checkout, created.note, lambda _: None)
+        theirs = created.note.with_name("theirs")
+        theirs.write_text(f"{new}\n")
+        meanwhile(monkeypatch, lambda: theirs.replace(lock))
+    clear_up(checkout, created.note, lambda _: None)
     assert os.path.lexists(lock)
     assert not created.note.exists()
 
