@@ -268,7 +268,7 @@ def test_a_lock_that_goes_away_in_a_moment_is_waited_for(
     assert snapshot(created.repo.path).refs[BRANCH] == created.updates[0].new
 
 
-def meanwhile(monkeypatch: pytest.MonkeyPatch, other: Callable[[], None]) -> None:
+def meanwhile(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
     """Let somebody else act as soon as we wait: by turns, not by the clock of a busy machine."""
 
     def sleep(seconds: float) -> None:
