@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from backport.apply.splice import splice
 from backport.checkout.objects import Commit, Entry
 from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
 from backport.series.model import Change
 from backport.series.patch import parse_diff, parse_patch, patch_paths
-from backport.series.patch_model import FilePatch, Patch
+from backport.series.patch_model import GITLINK, FilePatch, Patch
 from backport.series.patch_write import render_patch
 
 
@@ -44,15 +45,20 @@ class Delta:
 
 @dataclass(frozen=True)
 class _Known:
-    """What of a patch can be applied to the very files that it was made from."""
+    """What of a patch can be applied to the very files that it was made from.
+
+    :param after: what comes out, by the new path, where it was as simple as that
+    :param files: the others, which git is to apply
+    """
 
     change: Change
-    files: tuple[FilePatch, ...]
     before: Mapping[str, Entry]
+    after: Mapping[str, Entry]
+    files: tuple[FilePatch, ...]
 
 
 def make_deltas(scratch: Scratch, changes: Sequence[Change]) -> list[Delta]:
-    """Look up what changes were made from.
+    """Look up what changes were made from; a change may be made from what one before it makes.
 
     :raises UsageError: a change's commit is not in the checkout, or is a merge or a root; its
         patch contradicts the blobs that it names
@@ -62,7 +68,7 @@ def make_deltas(scratch: Scratch, changes: Sequence[Change]) -> list[Delta]:
     known = [_known(scratch, *pair) for pair in zip(changes, patches, strict=True)]
     afters = _afters(scratch, known)
     return [
-        Delta(change, patch, _sides(patch, one.before, after), commit)
+        Delta(change, patch, _sides(patch, one.before, {**one.after, **after}), commit)
         for change, patch, one, after, commit in zip(
             changes, patches, known, afters, picked, strict=True
         )
@@ -137,13 +143,43 @@ def _known(scratch: Scratch, change: Change, patch: Patch) -> _Known:
         for file in patch.files
         if file.old_path and file.old_blob in blobs
     }
-    files = (file for file in patch.files if not file.old_path or file.old_blob in blobs)
-    return _Known(change, tuple(files), before)
+    files = [file for file in patch.files if not file.old_path or file.old_blob in blobs]
+    made = [_made(scratch, file, before.get(file.old_path or "")) for file in files]
+    if len({file.path for file in files}) < len(files):
+        made = [None for _ in files]  # a file has two parts, that may build on each other
+    return _Known(
+        change,
+        before,
+        {path: entry for one in made if one for path, entry in one.items()},
+        tuple(file for file, one in zip(files, made, strict=True) if one is None),
+    )
+
+
+def _made(scratch: Scratch, file: FilePatch, before: Entry | None) -> dict[str, Entry] | None:
+    """Make what a file comes to, if anything, under its new path.
+
+    None where git has to: it is no text, or the patch is not just what it says that it is.
+    """
+    if file.binary or GITLINK in (file.old_mode, file.new_mode):
+        return None
+    data = splice(scratch.blob(before.blob) if before else b"", file.hunks)
+    if data is None:
+        return None
+    if file.new_path is None:
+        return None if data else {}
+    blob = scratch.write_blob(data)
+    mode = file.new_mode or (before.mode if before else "100644")
+    return {file.new_path: Entry(mode, blob)} if blob.startswith(file.new_blob or "") else None
 
 
 def _afters(scratch: Scratch, known: Sequence[_Known]) -> list[Mapping[str, Entry]]:
-    """Apply each patch to the files that it was made from: all in one go, side by side."""
-    before = {f"{n}/{path}": e for n, one in enumerate(known) for path, e in one.before.items()}
+    """Let git apply the files that are left, each change's in a folder of its own, in one go."""
+    before = {
+        f"{number}/{path}": entry
+        for number, one in enumerate(known)
+        for path, entry in one.before.items()
+        if one.files
+    }
     files = [_within(f"{n}/", file) for n, one in enumerate(known) for file in one.files]
     after, _ = scratch.patched(before, render_patch(files)) if files else ({}, ())
     if after is None:

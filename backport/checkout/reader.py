@@ -27,7 +27,7 @@ class Reader:
         self.folder = folder
         self.git = Git(folder, folder)
         self._id_length = {"sha1": 40, "sha256": 64}[object_format]
-        self._store = Store(self.git, folder)
+        self._store = Store(self.git, folder, object_format)
         self._trees = Trees(self._store, self._id_length)
         self._history: History | None = None
         self.history_folder: Path | None = None  # what was read of a history is kept there

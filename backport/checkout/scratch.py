@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from backport.checkout.git import Git, GitFailedError
+from backport.checkout.git import GitFailedError
 from backport.checkout.objects import (
     NOBODY,
     Attempt,
@@ -194,25 +194,29 @@ def create_scratch(
     :param object_format: ``sha1`` or ``sha256``, the other repository's
     :param shallow: the other repository's list of commits whose parents it lacks
     """
-    how = ("--bare", "--template=", f"--object-format={object_format}")
     with writing(folder):
-        folder.mkdir(parents=True)
-        Git(folder).run("init", "--quiet", *how, ".")
-        _arrange(folder, objects, shallow)
+        for name in ("refs", "info", "objects/info"):
+            (folder / name).mkdir(parents=True)
+        _arrange(folder, objects, object_format, shallow)
     return Scratch(folder, object_format)
 
 
-def _arrange(folder: Path, objects: Path, shallow: bytes) -> None:
+#: What git init writes (gitrepository-layout(5), git-config(1)), and that objects are as they are:
+#: what is made here is packed anew when it is handed over, or thrown away.
+_CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tlooseCompression = 0\n"
+
+
+def _arrange(folder: Path, objects: Path, object_format: str, shallow: bytes) -> None:
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    config = _CONFIG.format(version=0 if object_format == "sha1" else 1)
+    if object_format != "sha1":
+        config += f"[extensions]\n\tobjectFormat = {object_format}\n"
+    (folder / "config").write_text(config)
     # A line that begins with a quote is unquoted by git as C does it (2.11.1 on),
     # so that a path with a newline can stand there.
     alternate = str(objects).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    info = folder / "objects" / "info"
-    info.mkdir(exist_ok=True)
-    (info / "alternates").write_bytes(f'"{alternate}"\n'.encode("utf-8", "surrogateescape"))
-    # What is made here is packed anew when it is handed over, or thrown away.
-    with (folder / "config").open("a") as config:
-        config.write("[core]\n\tlooseCompression = 0\n")
-    (folder / "info").mkdir(exist_ok=True)
-    (folder / "info" / "attributes").write_text(_ATTRIBUTES)
+    line = f'"{alternate}"\n'.encode("utf-8", "surrogateescape")
+    (folder / "objects/info/alternates").write_bytes(line)
+    (folder / "info/attributes").write_text(_ATTRIBUTES)
     if shallow:
         (folder / "shallow").write_bytes(shallow)

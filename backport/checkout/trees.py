@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from backport.checkout.objects import FOLDER, Entry
+from backport.checkout.objects import FOLDER, Entry, encode_tree
 from backport.checkout.store import Store
 
 _ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0")
@@ -79,7 +79,7 @@ class Trees:
     def write(self, level: _Level) -> str:
         """Store a level, and those below it that have changed."""
         entries = {name: entry for name, entry in level.written() if entry}
-        tree = self._store.write_tree(entries)
+        tree = self._store.write("tree", encode_tree(entries))
         self._known[tree] = entries
         return tree
 
