@@ -26,6 +26,7 @@ from backport.progress import Progress
 from backport.series.manifest import load_rewind
 from backport.series.model import Branch
 from backport.supply.index import read_settings
+from backport.workplace import LITTLE_ROOM, workplace
 from backport.workspace import workspace, writing
 
 #: Seconds that a run waits for another one on the same checkout.
@@ -74,7 +75,8 @@ def open_session(
     with (
         _held(places, checkout, progress) as note,
         workspace(places.cache / "runs") as folder,
-        _scratch(places, checkout, folder / "git", note, progress) as scratch,
+        workplace(folder, LITTLE_ROOM) as place,
+        _scratch(places, checkout, place / "git", note, progress) as scratch,
     ):
         base = locate_base(checkout, branch, onto)
         scratch.tips = lambda: (

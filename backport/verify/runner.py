@@ -21,7 +21,7 @@ from backport.verify.surroundings import Surroundings, entry_points_folder, surr
 from backport.verify.terms import Listener, Terms, Told
 from backport.verify.tokens import Tokens
 from backport.verify.treefolder import TreeFolder
-from backport.verify.workplace import full
+from backport.workplace import full
 from backport.workspace import remove
 
 _WORKER = Path(__file__).with_name("worker.py")

@@ -16,7 +16,7 @@ from backport.verify.runner import WORST_FIRST, Manner, Workshop, run_tests
 from backport.verify.tidy import tidy
 from backport.verify.treefolder import Store, TreeFolder
 from backport.verify.trees import Trees
-from backport.verify.workplace import workplace
+from backport.workplace import workplace
 from backport.workspace import remove
 
 #: Runs that go on at once. More than there are cores, for one may be importing while another is

@@ -11,6 +11,7 @@ from pathlib import Path
 from backport.apply.engine import Signing, apply_series
 from backport.checkout.repository import open_checkout
 from backport.series.model import Person, Series
+from backport.workplace import LITTLE_ROOM, workplace
 from backport.workspace import remove
 from bench.changes import long_series
 from bench.stand import BenchError, Stand, run
@@ -85,15 +86,17 @@ def _run_command(stand: Stand, series: Series, copy: Path) -> None:
 
 def _engine(stand: Stand, case: Case) -> Spent:
     copy = stand.copy()
-    checkout, trees = open_checkout(copy), []
+    checkout = open_checkout(copy)
+    trees: list[str] = []
 
     def work() -> None:
-        scratch = checkout.scratch(copy.parent / "scratch")
-        scratch.history_folder = stand.places.cache / "history"
+        scratch = checkout.scratch(place / "git")
+        scratch.history_folder = stand.places.cache / "history"  # warm, as all is here
         outcome = apply_series(scratch, case.series, stand.base, _SIGNING)
         trees.append("a conflict" if outcome.conflict else outcome.applied[-1].tree)
 
-    return _checked(case, spent(work), trees.pop, copy)
+    with workplace(copy.parent, LITTLE_ROOM) as place:
+        return _checked(case, spent(work), trees.pop, copy)
 
 
 def _command(stand: Stand, case: Case) -> Spent:

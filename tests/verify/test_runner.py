@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from backport import workplace
 from backport.series.model import Keepsake
-from backport.verify import workplace
 from backport.verify.results import Status
 from tinyproject import Project, detail, living, make_project, outcomes
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from backport.verify import workplace as module
-from backport.verify.workplace import full, workplace
+from backport import workplace as module
+from backport.workplace import full, workplace
 
 
 @pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder that counts as a file system in memory with room in it."""
-    monkeypatch.setattr(module, "_ROOM", 0)
+def memory(tmp_path: Path) -> Path:
+    """Give a folder that counts as a file system in memory."""
     folder = tmp_path / "memory"
     folder.mkdir()
     return folder
@@ -25,41 +24,37 @@ def ours(memory: Path) -> Path:
 
 
 def test_it_is_in_memory_and_gone_afterwards(tmp_path: Path, memory: Path) -> None:
-    with workplace(tmp_path, memory) as place:
+    with workplace(tmp_path, 0, memory) as place:
         assert place.parent == ours(memory)
         (place / "tree").mkdir()
     assert list(ours(memory).glob("run-*")) == []
 
 
 def test_nobody_else_can_look_into_it(tmp_path: Path, memory: Path) -> None:
-    with workplace(tmp_path, memory):
+    with workplace(tmp_path, 0, memory):
         assert ours(memory).stat().st_mode & 0o777 == 0o700
 
 
 def test_two_at_once_do_not_meet(tmp_path: Path, memory: Path) -> None:
-    with workplace(tmp_path, memory) as first, workplace(tmp_path, memory) as second:
+    with workplace(tmp_path, 0, memory) as first, workplace(tmp_path, 0, memory) as second:
         assert first != second
         assert first.is_dir()
 
 
-@pytest.mark.parametrize("room", [1 << 62])
-def test_without_room_it_is_on_disk(
-    tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch, room: int
-) -> None:
-    monkeypatch.setattr(module, "_ROOM", room)
-    with workplace(tmp_path, memory) as place:
+def test_without_room_it_is_on_disk(tmp_path: Path, memory: Path) -> None:
+    with workplace(tmp_path, 1 << 62, memory) as place:
         assert place == tmp_path
 
 
 def test_without_such_a_file_system_it_is_on_disk(tmp_path: Path) -> None:
-    with workplace(tmp_path, tmp_path / "none") as place:
+    with workplace(tmp_path, 0, tmp_path / "none") as place:
         assert place == tmp_path
 
 
 def test_a_link_that_somebody_put_there_is_not_followed(tmp_path: Path, memory: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     ours(memory).symlink_to(tmp_path / "elsewhere")
-    with workplace(tmp_path, memory) as place:
+    with workplace(tmp_path, 0, memory) as place:
         assert place == tmp_path
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
