@@ -107,7 +107,7 @@ def _go(
     findings.checkout = checkout_facts(session, request.onto)
     progress.step("apply", f"{plural(len(series.changes), 'change')} onto {session.base.name}")
     outcome = _apply(session, series, request, resolutions, progress)
-    findings.outcome = name_homes(session.scratch, outcome)
+    findings.outcome = name_homes(session.scratch, outcome, session.places.cache / "homes")
     findings.diffs = {
         one.change.number: session.scratch.diff(one.parent, one.commit)
         for one in outcome.applied

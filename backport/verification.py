@@ -11,12 +11,12 @@ from pathlib import Path
 from backport.apply.outcome import AppliedChange, Outcome
 from backport.checkout.scratch import Scratch
 from backport.errors import ExitCode, UsageError
+from backport.kept import digest, read_checked, write_checked
 from backport.progress import Progress
 from backport.report.document import EnvironmentFacts
 from backport.request import TestOptions
 from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
-from backport.verify.cache import digest, read_checked, write_checked
 from backport.verify.classes import Sources
 from backport.verify.environment import describe, ensure_environment
 from backport.verify.interpreter import find_interpreter
@@ -101,7 +101,8 @@ def ensure_environments(
     explicit = Path(os.path.expanduser(options.python)) if options.python else None
     pythons = test_settings(branch).pythons
     progress.step("environment", ", ".join(f"Python {lock.version}" for lock in pythons))
-    found = [find_interpreter(lock.version, explicit, places.environ) for lock in pythons]
+    refused = places.cache / "interpreters.json"
+    found = [find_interpreter(lock.version, explicit, places.environ, refused) for lock in pythons]
     return [
         ensure_environment(lock.requirements, interpreter, places.cache, places.environ, progress)
         for lock, interpreter in zip(pythons, found, strict=True)

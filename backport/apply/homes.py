@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from backport.apply.delta import Delta, Sides
 from backport.apply.outcome import AppliedChange, FileOutcome, HunkPlacement, Outcome
-from backport.apply.placement import Placed, Versions, place_hunks, place_unmoved
+from backport.apply.placement import Placed, Versions, homes_unmoved, place_hunks, unmoved
 from backport.checkout.scratch import Scratch
+from backport.kept import digest, read_checked, write_checked
 from backport.series.patch_model import GITLINK, FilePatch
+
+#: Goes into the key of kept homes: another way to find them finds others.
+_HOMES = "1"
 
 
 @dataclass(frozen=True)
@@ -52,24 +58,51 @@ def check_homes(
     }
 
 
-def name_homes(scratch: Scratch, outcome: Outcome) -> Outcome:
-    """Add the placements of hunks that stayed where they were made: people ask for them."""
+def name_homes(scratch: Scratch, outcome: Outcome, kept: Path) -> Outcome:
+    """Add the placements of hunks that stayed where they were made: people ask for them.
+
+    :param kept: the folder for the homes, so that a second run need not read the sources again
+    """
+    found = {
+        (number, file.path): file.as_made
+        for number, change in enumerate(outcome.applied)
+        for file in change.files
+        if file.as_made
+    }
+    trees = [(scratch.tree(change.parent), change.tree) for change in outcome.applied]
+    place = kept / f"{digest(_HOMES, sys.version, repr(trees), repr(found))}.json"
+    homes = read_checked(place)
+    if homes is None:
+        homes = [
+            _homes(scratch, outcome.applied[number], made) for (number, _), made in found.items()
+        ]
+        write_checked(place, homes)
+    named = dict(zip(found, homes, strict=True))
     applied = (
-        replace(one, files=tuple(_named(scratch, one, file) for file in one.files))
-        for one in outcome.applied
+        replace(
+            change,
+            files=tuple(_named(file, named.get((number, file.path), ())) for file in change.files),
+        )
+        for number, change in enumerate(outcome.applied)
     )
     return replace(outcome, applied=tuple(applied))
 
 
-def _named(scratch: Scratch, change: AppliedChange, file: FileOutcome) -> FileOutcome:
-    made = file.as_made
-    if made is None or made.old_path is None or made.new_path is None or not made.hunks:
-        return replace(file, as_made=None)
+def _homes(scratch: Scratch, change: AppliedChange, made: FilePatch) -> tuple[str, ...]:
+    if made.old_path is None or made.new_path is None or not made.hunks:
+        return ()  # it has one place only
     read = Versions(
         scratch.file(change.parent, made.old_path) or b"",
         scratch.file(change.commit, made.new_path) or b"",
     )
-    return replace(file, as_made=None, hunks=place_unmoved(file.path, made.hunks, read))
+    return homes_unmoved(made.path, made.hunks, read)
+
+
+def _named(file: FileOutcome, homes: Sequence[str]) -> FileOutcome:
+    if file.as_made is None or not homes:
+        return replace(file, as_made=None)
+    hunks = zip(file.as_made.hunks, homes, strict=True)
+    return replace(file, as_made=None, hunks=tuple(unmoved(*pair) for pair in hunks))
 
 
 def _check(

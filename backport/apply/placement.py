@@ -80,17 +80,20 @@ def place_hunks(
     return placed
 
 
-def place_unmoved(
-    path: str, hunks: Sequence[Hunk], versions: Versions
-) -> tuple[HunkPlacement, ...]:
+def homes_unmoved(path: str, hunks: Sequence[Hunk], versions: Versions) -> tuple[str, ...]:
     """Name the homes of hunks in the very file that they were made from."""
     new = views(path, versions.after)[0]
-    placements = []
+    homes = []
     for hunk in hunks:
         old = new if _adds_first(hunk, new) else views(path, versions.before)[0]
         landings = [Landing(piece, piece.edit) for piece in pieces_of([hunk])]
-        placements.append(HunkPlacement(_wanted(hunk), _wanted(hunk), _home(landings, old, new)))
-    return tuple(placements)
+        homes.append(_home(landings, old, new))
+    return tuple(homes)
+
+
+def unmoved(hunk: Hunk, home: str) -> HunkPlacement:
+    """Return the placement of a hunk that is where the patch says."""
+    return HunkPlacement(_wanted(hunk), _wanted(hunk), home)
 
 
 def _adds_first(hunk: Hunk, new: View) -> bool:

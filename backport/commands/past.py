@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backport.verify.cache import digest, read_checked, write_checked
+from backport.kept import digest, read_checked, write_checked
 from backport.verify.results import Proof
 
 

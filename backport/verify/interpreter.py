@@ -14,6 +14,7 @@ import os
 import shutil
 import sysconfig
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import Any
 from packaging.tags import Tag, compatible_tags, cpython_tags, generic_tags, platform_tags
 
 from backport.errors import CannotTellError
+from backport.kept import digest, read_checked, write_checked
 from backport.process import Command, StartError, run
 
 _PATIENCE = 15.0  # seconds; a start takes well under one, also on a busy machine
@@ -109,27 +111,54 @@ class Interpreter:
         return {tag: rank for rank, tag in reversed(list(enumerate(tags)))}
 
 
-def find_interpreter(version: str, explicit: Path | None, env: Mapping[str, str]) -> Interpreter:
+def find_interpreter(
+    version: str, explicit: Path | None, env: Mapping[str, str], kept: Path | None = None
+) -> Interpreter:
     """Return a working interpreter of the version.
 
     :param version: major and minor, as "2.7"
     :param explicit: the one that the user named; no other is looked for
     :param env: the environment, whole; PATH, HOME and PYENV_ROOT say where to look
+    :param kept: the file for what did not work: it is asked last the next time, for a shim
+        takes three times as long to say no as a Python to say what it is
     :raises CannotTellError: there is none; the hint says what was tried, and how to get one
     """
-    refused: list[str] = []
-    for candidate in _named(explicit, env) if explicit else _candidates(version, env):
+    candidates = list(_named(explicit, env) if explicit else _candidates(version, env))
+    states = {str(candidate): _state(candidate, version, env) for candidate in candidates}
+    before: dict[str, str] = (read_checked(kept) if kept else None) or {}
+    refused: dict[Path, str] = {}
+    for candidate in sorted(candidates, key=lambda one: before.get(str(one)) == states[str(one)]):
         try:
-            return examine(candidate, version, env)
+            found = examine(candidate, version, env)
         except CannotTellError as error:
-            refused.append(f"  {candidate}: {error.message}")
+            refused[candidate] = error.message
+            continue
+        news = {str(one): states[str(one)] for one in refused}
+        if kept and news.items() - before.items():
+            write_checked(kept, {**before, **news})
+        return found
     if explicit:
-        reason = refused[0].partition(": ")[2] if refused else "there is no such program"
+        reason = next(iter(refused.values()), "there is no such program")
         raise CannotTellError(f"--python {explicit} cannot be used: {reason}", _ways(version))
-    tried = ["Tried:", *refused] if refused else [f"No python{version} is on the PATH."]
+    tried = ["Tried:", *(f"  {one}: {refused[one]}" for one in candidates)]
+    nothing = [f"No python{version} is on the PATH."]
     raise CannotTellError(
-        f"no working Python {version} was found", "\n".join([*tried, _ways(version)])
+        f"no working Python {version} was found",
+        "\n".join([*(tried if refused else nothing), _ways(version)]),
     )
+
+
+def _state(candidate: Path, version: str, env: Mapping[str, str]) -> str:
+    """Return a digest of what could make a program that does not work one that does."""
+    home = env.get("HOME", "")
+    others = (f"{home}/.tool-versions", f"{home}/.config/mise/config.toml")
+    said = sorted(item for item in env.items() if item[0].startswith(("PYENV_", "ASDF_", "MISE_")))
+    times = []
+    for file in (str(candidate), f"{_pyenv(env)}/version", *others):
+        with suppress(OSError):
+            status = os.stat(file)
+            times.append((file, status.st_ino, status.st_size, status.st_mtime_ns))
+    return digest(version, repr(said), repr(times))
 
 
 def examine(path: Path, version: str, env: Mapping[str, str]) -> Interpreter:
@@ -203,12 +232,16 @@ def _on_path(version: str, env: Mapping[str, str]) -> Iterator[Path]:
 
 def _elsewhere(version: str, env: Mapping[str, str]) -> Iterator[Path]:
     home = env.get("HOME", "")
-    pyenv = env.get("PYENV_ROOT") or f"{home}/.pyenv"
+    pyenv = _pyenv(env)
     for place in _PLACES:
         pattern = place.format(
             home=home, pyenv=pyenv, version=version, nodot=version.replace(".", "")
         )
         yield from (Path(found) for found in sorted(glob.glob(pattern), reverse=True))
+
+
+def _pyenv(env: Mapping[str, str]) -> str:
+    return env.get("PYENV_ROOT") or env.get("HOME", "") + "/.pyenv"
 
 
 def _is_program(file: Path) -> bool:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from backport.checkout.objects import Entry
+from backport.kept import digest, read_checked, write_checked
 from backport.series.model import Keepsake
-from backport.verify.cache import digest, read_checked, write_checked
 from backport.verify.results import Environment
 
 

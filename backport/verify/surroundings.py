@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from backport.kept import digest
 from backport.series.model import TestSettings
-from backport.verify.cache import digest
 from backport.verify.names import shortest
 from backport.verify.results import Environment
 

@@ -12,7 +12,7 @@ from backport.verify.environment import forget_unused
 
 _DAY = 86400.0  # seconds
 _UNUSED = 60 * _DAY
-_FOLDERS = ("trees", "results", "keepsakes")
+_FOLDERS = ("trees", "results", "keepsakes", "homes")
 
 
 def tidy(cache: Path) -> None:

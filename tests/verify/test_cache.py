@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from backport.kept import read_checked, write_checked
 from backport.series.model import TestSettings
-from backport.verify.cache import Durations, Results, read_checked, write_checked
+from backport.verify.cache import Durations, Results
 from backport.verify.results import Environment, Run, Status, TestResult
 
 PYTHON = Environment(Path("/python"), "key", "2.7.18", Path("/environment"))

@@ -55,6 +55,44 @@ def test_pyenvs_versions_are_looked_at_when_the_shim_is_not_active(tmp_path: Pat
     assert found.short_version == OWN
 
 
+def test_what_did_not_work_is_asked_last_until_something_changes(tmp_path: Path) -> None:
+    shim = program(tmp_path / "a" / f"python{OWN}", f"echo asked >> {tmp_path}/log; exit 127")
+    real(tmp_path / "b" / f"python{OWN}")
+    env = environment(tmp_path, tmp_path / "a", tmp_path / "b")
+    kept = tmp_path / "kept.json"
+
+    def asked(**more: str) -> int:
+        (tmp_path / "log").write_text("")
+        assert find_interpreter(OWN, None, env | more, kept).short_version == OWN
+        return len((tmp_path / "log").read_text().splitlines())
+
+    assert [asked(), asked()] == [1, 0]
+    assert [asked(PYENV_VERSION="x"), asked(PYENV_VERSION="x")] == [1, 0]
+    (tmp_path / ".pyenv").mkdir()
+    (tmp_path / ".pyenv" / "version").write_text("3\n")
+    assert [asked(), asked()] == [1, 0]
+    shim.write_text(shim.read_text() + "\n")
+    assert [asked(), asked()] == [1, 0]
+    kept.write_text("damaged")
+    assert [asked(), asked()] == [1, 0]
+
+
+def test_what_did_not_work_before_is_asked_before_it_is_said_that_there_is_none(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a" / f"python{OWN}"
+    kept = tmp_path / "kept.json"
+    env = environment(tmp_path, tmp_path / "a", tmp_path / "b")
+    program(file, f'test -e {tmp_path}/works && exec "{sys.executable}" "$@"; exit 127')
+    real(tmp_path / "b" / f"python{OWN}")
+    find_interpreter(OWN, None, env, kept)
+    (tmp_path / "b" / f"python{OWN}").unlink()
+    with pytest.raises(CannotTellError, match="no working Python"):
+        find_interpreter(OWN, None, env, kept)
+    (tmp_path / "works").touch()
+    assert find_interpreter(OWN, None, env, kept).short_version == OWN
+
+
 def test_pyenv_may_live_elsewhere(tmp_path: Path) -> None:
     real(tmp_path / "root" / "versions" / f"{OWN}.1" / "bin" / f"python{OWN}")
     env = {**environment(tmp_path), "PYENV_ROOT": str(tmp_path / "root")}
