@@ -18,13 +18,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-from packaging.tags import Tag, compatible_tags, cpython_tags, generic_tags, platform_tags
+from typing import TYPE_CHECKING, Any
 
 from backport.errors import CannotTellError
 from backport.kept import digest, read_checked, write_checked
 from backport.process import Command, StartError, run
+
+if TYPE_CHECKING:
+    from packaging.tags import Tag
 
 _PATIENCE = 15.0  # seconds; a start takes well under one, also on a busy machine
 _NEEDED = ("ssl", "zlib", "sqlite3")  # nova's tests migrate SQLite; setuptools needs the others
@@ -99,6 +100,8 @@ class Interpreter:
     @cached_property
     def tags(self) -> dict[Tag, int]:
         """The wheels that it takes, and how well they fit: 0 is best."""
+        from packaging.tags import compatible_tags, cpython_tags, generic_tags  # for a build only
+
         major, minor = (int(part) for part in self.version.split(".")[:2])
         name = {"CPython": "cp", "PyPy": "pp"}.get(self.implementation, "py") + f"{major}{minor}"
         platforms = _platforms(self.platform)
@@ -290,6 +293,8 @@ def _platforms(own: str) -> list[str]:
     The tool runs on the same system, so its own tags (which C library, how old) hold for an
     interpreter of the same build; for any other, only the interpreter's very own.
     """
+    from packaging.tags import platform_tags
+
     if own == sysconfig.get_platform():
         return list(platform_tags())
     return [own.replace("-", "_").replace(".", "_")]
