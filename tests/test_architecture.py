@@ -34,7 +34,8 @@ VALUES = {
     "backport.verify.results",
 }
 UNDER = {
-    "errors", "progress", "process", "workspace", "resources", "source", "supply",
+    "errors", "progress", "process", "workspace", "workplace", "kept", "resources", "source",
+    "supply",
 }  # fmt: skip
 # Runs inside the branch's Python, in a process of its own.
 WORKER = {"worker.py", "worker_child.py", "worker_tests.py", "worker_result.py"}
