@@ -203,8 +203,7 @@ class Dialogue:
     def _on_loaded(self, record: dict[str, Any]) -> None:
         self._units, self.told.facts = record["units"], record["facts"]
         self._importing = ""
-        how = (self._terms.expected, self._terms.apart, self._terms.in_order)
-        self._line = Line(record["units"], *how)
+        self._line = Line(record["units"], self._terms.expected, self._terms.apart)
         self._claims.pop().give_back()
         self._listener.loaded(sum(map(len, record["units"])) + len(record["problems"]))
         for problem in record["problems"]:

@@ -28,7 +28,6 @@ class Line:
     :param units: the ids of each unit's tests
     :param expected: seconds that a test will take
     :param apart: prefixes of paths, such as ``nova/tests/unit/``: no worker runs tests of two
-    :param as_named: keep the order of ``units`` instead of sorting them by their ids
     """
 
     def __init__(
@@ -36,13 +35,10 @@ class Line:
         units: Sequence[Sequence[str]],
         expected: Callable[[str], float],
         apart: Iterable[str] = (),
-        as_named: bool = False,
     ) -> None:
         self._expected = expected
         self._apart = [prefix.rstrip("/").replace("/", ".") + "." for prefix in apart]
-        numbers = list(range(len(units)))
-        if not as_named:
-            numbers.sort(key=lambda number: list(units[number]))
+        numbers = sorted(range(len(units)), key=lambda number: list(units[number]))
         found = [
             Next(number, place, tuple(units[number]), self._group(units[number]))
             for place, number in enumerate(numbers)

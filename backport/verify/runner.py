@@ -68,8 +68,7 @@ class Workshop:
 class Manner:
     """How a run is made, beyond which tests.
 
-    :param fail_fast: stop at the first test that does not pass, and take the tests in the order
-        that they are named in
+    :param fail_fast: stop at the first test that does not pass
     :param prelude: shell commands that put the tree into the current folder, for the command that
         a person can run; without them the command names the folder that the tree was in
     :param log: gets what the test process itself printed, such as warnings at import
@@ -186,7 +185,6 @@ class _Talk:
             test_timeout=self.settings.test_timeout,
             expected=self.durations.expected,
             fail_fast=self.manner.fail_fast,
-            in_order=self.manner.fail_fast,
             apart=self.settings.apart,
             broken_off=self._broken_off,
             kept=self.keepsakes.keep,

@@ -85,7 +85,7 @@ class Runs:
             ask.tree,
             ask.selection,
             self._settings,
-            *(["fail fast", *ask.selection] if ask.fail_fast else []),
+            *(["fail fast"] if ask.fail_fast else []),
             *([f"repeat {number}"] if number else []),
         )
         kept = None if self._fresh else self._results.get(key)

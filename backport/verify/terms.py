@@ -28,7 +28,6 @@ class Terms:
     test_timeout: float  # seconds
     expected: Callable[[str], float]  # seconds that a test will take
     fail_fast: bool
-    in_order: bool  # as they are named, not by their ids
     apart: tuple[str, ...]  # what no two tests of one process are of: see Line
     broken_off: Callable[[], str]  # why the run has to end now, or ""
     kept: Callable[[str, Any], None]  # what the project's fixtures have worked out

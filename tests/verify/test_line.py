@@ -15,14 +15,13 @@ SECONDS = {"a.T.test_2": 1.0, "b.T.test_1": 5.0}
 UNITS = [["b.T.test_1"], ["c.T.test_1", "c.T.test_2"], ["a.T.test_2"], ["a.T.test_1"]]
 
 
-def line(apart: tuple[str, ...] = (), as_named: bool = False) -> Line:
-    return Line(UNITS, lambda test: SECONDS.get(test, 0.5), apart, as_named)
+def line(apart: tuple[str, ...] = ()) -> Line:
+    return Line(UNITS, lambda test: SECONDS.get(test, 0.5), apart)
 
 
-def test_units_come_by_their_ids_or_as_they_are_named() -> None:
-    by_id, named = line(), line(as_named=True)
-    assert [by_id.take().unit for _ in range(len(by_id))] == [3, 2, 0, 1]
-    assert [named.take().unit for _ in range(len(named))] == [0, 1, 2, 3]
+def test_units_come_by_their_ids() -> None:
+    units = line()
+    assert [units.take().unit for _ in range(len(units))] == [3, 2, 0, 1]
 
 
 def test_what_is_before_a_long_one_weighs_as_much() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
+import textwrap
 import threading
 import time
 from collections.abc import Sequence
@@ -516,6 +518,27 @@ def test_hunks_of_all_kinds_are_left_out(
     proof = prove(claim, project.trees, runs_of(project), ProofOptions(hunks=True))
     assert [hunk.guard for hunk in proof.hunks] == [guard]
     assert proof.hunks[0].run is not None
+
+
+def test_a_hunk_is_not_guarded_by_tests_that_fail_in_another_order(project: Project) -> None:
+    """What a quick test leaves behind makes a long one fail, if it comes after it."""
+    project.workshop = dataclasses.replace(project.workshop, jobs=1)
+    text = """
+    import time, unittest
+    LEFT = []
+    class T(unittest.TestCase):
+        def test_1(self):
+            time.sleep(0.2)
+            self.assertEqual([], LEFT)
+        def test_2(self):
+            LEFT.append(1)
+    """
+    text = textwrap.dedent(text)
+    changed = ["tests.test_it.T.test_1", "tests.test_it.T.test_2"]
+    files = {"lib/code.py": FIXED, "tests/test_it.py": text}
+    claim = claim_of(project, [(Kind.FIX, files, ["tests.test_it"], changed)])
+    proof = prove(claim, project.trees, runs_of(project), ProofOptions(hunks=True))
+    assert [hunk.guard for hunk in proof.hunks] == [Guard.UNGUARDED]
 
 
 def test_the_command_of_each_cell_and_hunk_runs_it_again_by_hand(project: Project) -> None:
