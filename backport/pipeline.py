@@ -108,6 +108,8 @@ def _go(
     progress.step("apply", f"{plural(len(series.changes), 'change')} onto {session.base.name}")
     outcome = _apply(session, series, request, resolutions, progress)
     findings.outcome = name_homes(session.scratch, outcome, session.places.cache / "homes")
+    for path, line in _accepted_in_vain(findings.outcome, request):
+        progress.note(f"--accept-moved {path}:{line}: no hunk has landed there")
     findings.diffs = {
         one.change.number: session.scratch.diff(one.parent, one.commit)
         for one in outcome.applied
@@ -117,6 +119,13 @@ def _go(
         _keep(session, series, request, resolutions, outcome.conflict, waiting, findings)
     elif not outcome.nothing_to_do:
         _verify_and_publish(session, series, request, outcome, findings, progress)
+
+
+def _accepted_in_vain(outcome: Outcome, request: RunRequest) -> list[tuple[str, int]]:
+    """List what a person has accepted and did not come; where there is a conflict, it still may."""
+    files = [file for change in outcome.applied for file in change.files]
+    landed = {(file.path, hunk.landed_line) for file in files for hunk in file.hunks}
+    return [] if outcome.conflict else sorted(set(request.accept_moved) - landed)
 
 
 def _verify_and_publish(

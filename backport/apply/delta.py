@@ -145,8 +145,9 @@ def _known(scratch: Scratch, change: Change, patch: Patch) -> _Known:
     }
     files = [file for file in patch.files if not file.old_path or file.old_blob in blobs]
     made = [_made(scratch, file, before.get(file.old_path or "")) for file in files]
-    if len({file.path for file in files}) < len(files):
-        made = [None for _ in files]  # a file has two parts, that may build on each other
+    named = [path for file in patch.files for path in file.paths]
+    if len(set(named)) < len(named):
+        made = [None for _ in files]  # what two parts say of one path, git puts together
     return _Known(
         change,
         before,

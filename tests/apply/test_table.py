@@ -379,9 +379,12 @@ def test_a_hunk_never_lands_in_a_look_alike(
     assert project.run("abort").code == 0
     where = re.search(r"--accept-moved (t\.py:\d+)", ran.out)
     assert where
-    ran = project.apply("ocata/bug-1", "--accept-moved", where[1])
+    accepted = ("--accept-moved", where[1], "--accept-moved", "t.py:99")
+    ran = project.apply("ocata/bug-1", *accepted)
     assert ran.code == 0, ran.out
     assert b"assertEqual(2" in project.files()["t.py"]
+    assert "--accept-moved t.py:99: no hunk has landed there" in ran.err
+    assert f"--accept-moved {where[1]}:" not in ran.err
 
 
 def test_two_runs_make_the_same_commits_and_the_second_has_nothing_to_do(

@@ -34,8 +34,11 @@ def row(figure: Figure) -> tuple[str, ...]:
         f"{figure.value:.3f}{unit}",
         f"{low:.3f}–{high:.3f}",
         f"{figure.cpu:.3f}",
-        f"≤ {figure.aim:.2f}{unit}",
-        "met" if figure.met else "missed",
+        *(
+            ("", "")
+            if figure.aim is None
+            else (f"≤ {figure.aim:.2f}{unit}", "met" if figure.met else "missed")
+        ),
     )
 
 

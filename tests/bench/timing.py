@@ -65,7 +65,7 @@ class Figure:
 
     :param what: what is measured
     :param against: what with
-    :param aim: at most so much of it is wanted
+    :param aim: at most so much of it is wanted; None: it is told for what it is
     :param how: a ratio, or ``operator.sub`` for seconds more
     """
 
@@ -73,7 +73,7 @@ class Figure:
     against: str
     ours: tuple[Spent, ...]
     theirs: tuple[Spent, ...]
-    aim: float
+    aim: float | None
     how: Callable[[float, float], float] = field(default=operator.truediv)
 
     @property
@@ -99,8 +99,8 @@ class Figure:
 
     @property
     def met(self) -> bool:
-        """Whether the aim is reached."""
-        return self.value <= self.aim
+        """Whether the aim is reached; one that there is not is."""
+        return self.aim is None or self.value <= self.aim
 
 
 def wall(turns: Iterable[Spent]) -> float:
