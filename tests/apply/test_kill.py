@@ -129,42 +129,59 @@ def test_killed_before_each_git_command_in_turn(
     assert survived > 10
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_killed_at_random_instants(stage: Stage, part: int, record_property: Count) -> None:
-    chance = random.Random(part)
-    child = stage.start()
-    began = time.monotonic()
-    assert child.wait().status == 0
-    whole = time.monotonic() - began
-    stage.check()
-    ended = 0
+def stop_often(stage: Stage, stop: Callable[[Child], None], status: int) -> int:
+    """Stop runs until enough of them were still at work, and look at what they leave.
+
+    :returns: how many ended with the status of one that was stopped
+    """
+    stopped = 0
     for _ in range(3 * KILLS):
         child = stage.start()
-        time.sleep(chance.uniform(0, whole))
-        child.end(signal.SIGKILL)
-        ended += child.wait().status == -signal.SIGKILL
+        stop(child)
+        done = child.wait()
+        assert done.status in (0, status), done
+        assert "Traceback" not in done.said
+        assert done.said.count("error: interrupted") == (done.status == 130)
+        stopped += done.status == status
         stage.check()
-        if ended == KILLS // PARTS:
+        if stopped == KILLS // PARTS:
             break
-    record_property("kills at random instants survived", ended)
-    assert ended > 0
+    assert stopped > 0
+    return stopped
+
+
+def whole(stage: Stage) -> float:
+    """Return the seconds that a run takes which nobody stops."""
+    began = time.monotonic()
+    assert stage.start().wait().status == 0
+    taken = time.monotonic() - began
+    stage.check()
+    return taken
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_killed_at_random_instants(stage: Stage, part: int, record_property: Count) -> None:
+    chance, taken = random.Random(part), whole(stage)
+
+    def kill(child: Child) -> None:
+        time.sleep(chance.uniform(0, taken))
+        child.end(signal.SIGKILL)
+
+    survived = stop_often(stage, kill, -signal.SIGKILL)
+    record_property("kills at random instants survived", survived)
 
 
 @pytest.mark.parametrize("group", [True, False], ids=["and its group", "alone"])
 def test_killed_while_it_publishes(stage: Stage, group: bool, record_property: Count) -> None:
     chance = random.Random(group)
-    ended = 0
-    for _ in range(3 * KILLS):
-        child = stage.start()
+
+    def kill(child: Child) -> None:
         child.read_until("publish:")
         time.sleep(chance.uniform(0, 0.06))
         child.end(signal.SIGKILL, group)
-        ended += child.wait().status == -signal.SIGKILL
-        stage.check()
-        if ended == KILLS // PARTS:
-            break
-    record_property("kills while publishing survived", ended)
-    assert ended > 0
+
+    survived = stop_often(stage, kill, -signal.SIGKILL)
+    record_property("kills while publishing survived", survived)
 
 
 STEP = 4  # each so manyth command will do: most of them are those of the tests above
@@ -273,27 +290,13 @@ def test_interrupted_at_random_instants(
     stage: Stage, number: signal.Signals, record_property: Count
 ) -> None:
     """By Ctrl-C, which git gets as well, and by kill, which it does not."""
-    chance = random.Random(number)
-    child = stage.start()
-    began = time.monotonic()
-    assert child.wait().status == 0
-    whole = time.monotonic() - began
-    stage.check()
-    ended = 0
-    for _ in range(3 * KILLS):
-        child = stage.start()
-        time.sleep(chance.uniform(0, whole))
+    chance, taken = random.Random(number), whole(stage)
+
+    def interrupt(child: Child) -> None:
+        time.sleep(chance.uniform(0, taken))
         child.end(number, group=number is signal.SIGINT)
-        done = child.wait()
-        assert done.status in (0, 130), done
-        assert "Traceback" not in done.said
-        assert done.said.count("error: interrupted") == (done.status == 130)
-        ended += done.status == 130
-        stage.check()
-        if ended == KILLS // PARTS:
-            break
-    record_property("interrupts survived", ended)
-    assert ended > 0
+
+    record_property("interrupts survived", stop_often(stage, interrupt, 130))
 
 
 LIMITS = [0, 20, 100, 160, 250, 400, 600, 900, 1500, 3000, 20000]
