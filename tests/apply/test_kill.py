@@ -151,12 +151,14 @@ def stop_often(stage: Stage, stop: Callable[[Child], None], status: int) -> int:
 
 
 def whole(stage: Stage) -> float:
-    """Return the seconds that a run takes which nobody stops."""
-    began = time.monotonic()
-    assert stage.start().wait().status == 0
-    taken = time.monotonic() - began
-    stage.check()
-    return taken
+    """Return the seconds that a run takes which nobody stops; the first one loads more."""
+    taken = []
+    for _ in range(3):
+        began = time.monotonic()
+        assert stage.start().wait().status == 0
+        taken.append(time.monotonic() - began)
+        stage.check()
+    return min(taken)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
