@@ -73,6 +73,7 @@ def measure(stand: Stand) -> list[Section]:
         ways[run.name] = partial(run.testr.run, run.suite, run.tests, run.cell.red)
         if last[run.suite] is run:  # ours comes beside it, in the same turn
             ways[run.suite] = partial(_alone, stand, run.tests)
+            ways[f"one process, {run.suite}"] = partial(run.testr.run_alone, run.tests)
     ways["proof"] = partial(_proof, stand, TestOptions(fresh=True))
     ways["hunks"] = partial(_proof, stand, TestOptions(fresh=True, prove_hunks=True))
     ways["command"] = partial(_command, stand)
@@ -99,6 +100,8 @@ def _figures(
     for suite, run in last.items():
         what, against = f"{suite} tests alone", "upstream's way"
         yield Figure(what, against, taken[suite], taken[run.name], _AIMS[suite])
+        single = taken[f"one process, {suite}"]
+        yield Figure(what, "one process that does nothing else", taken[suite], single, None)
     yield Figure("with --prove-hunks", "the proof without", taken["hunks"], taken["proof"], 2.0)
 
 
