@@ -56,6 +56,12 @@ class _Known:
     after: Mapping[str, Entry]
     files: tuple[FilePatch, ...]
 
+    @property
+    def given(self) -> dict[str, Entry]:
+        """What git is given to apply the others to, and nothing that was made without it."""
+        paths = (file.old_path for file in self.files if file.old_path)
+        return {path: self.before[path] for path in paths}
+
 
 def make_deltas(scratch: Scratch, changes: Sequence[Change]) -> list[Delta]:
     """Look up what changes were made from; a change may be made from what one before it makes.
@@ -178,8 +184,7 @@ def _afters(scratch: Scratch, known: Sequence[_Known]) -> list[Mapping[str, Entr
     before = {
         f"{number}/{path}": entry
         for number, one in enumerate(known)
-        for path, entry in one.before.items()
-        if one.files
+        for path, entry in one.given.items()
     }
     files = [_within(f"{n}/", file) for n, one in enumerate(known) for file in one.files]
     after, _ = scratch.patched(before, render_patch(files)) if files else ({}, ())
@@ -202,7 +207,7 @@ def _within(folder: str, file: FilePatch) -> FilePatch:
 
 def _after(scratch: Scratch, known: _Known) -> Mapping[str, Entry]:
     patch = render_patch(known.files)
-    after, complaints = scratch.patched(known.before, patch) if patch else (known.before, ())
+    after, complaints = scratch.patched(known.given, patch) if patch else ({}, ())
     if after is None:
         raise UsageError(
             f"{_place(known.change)}: the patch does not fit the blobs that its index lines name: "

@@ -341,3 +341,12 @@ def test_a_broken_branch_is_said_so(small: Project) -> None:
     assert ran.code in (4, 5)
     assert "backport/ocata/bug-1" in ran.out
     assert ref.read_text() == "0123\n"
+
+
+def test_a_text_beside_a_file_that_git_has_to_make_goes_in_too(project: Project) -> None:
+    repo = project.repo
+    before = make(repo, "before", text=f"100644 {TEN}", data="100644 \0a")
+    after = make(repo, "after", text=f"100644 {FIVE}", data="100644 \0b")
+    ran = brought(project, before, after)
+    assert ran.code == 0, ran.err + ran.out
+    assert listed(project) == listed(project, after)
