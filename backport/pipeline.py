@@ -6,25 +6,25 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from backport.apply.conflict import Pending, State, pending, pending_files
 from backport.apply.engine import Options, Signing, apply_series
-from backport.apply.homes import name_homes
 from backport.apply.outcome import Conflict, Outcome
 from backport.checkout.urls import without_password
+from backport.conflict.pending import Pending, State, pending, pending_files
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
 from backport.interrupts import deferred
+from backport.placement.tree_placement import name_homes
 from backport.progress import Progress, Silent
 from backport.publish.branch import Action as PlannedAction
 from backport.publish.branch import Plan, plan_branch, publish
 from backport.report.document import Action, BranchFacts, CheckoutFacts, EnvironmentFacts
 from backport.report.text import plural
 from backport.request import RunRequest
+from backport.runner.results import Proof
 from backport.series.manifest import find_series
 from backport.series.model import Series
 from backport.series.save import save_resolution
 from backport.session import Places, Session, located, open_session
 from backport.verification import Verification, exit_code_of, verify
-from backport.verify.results import Proof
 
 
 @dataclass

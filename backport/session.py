@@ -15,17 +15,17 @@ from filelock import FileLock, Timeout
 from backport.checkout.clone import clone_once
 from backport.checkout.embedded import embedded_checkout
 from backport.checkout.git import git_version
-from backport.checkout.leftover import clear_up
 from backport.checkout.locate import Base, check_project, locate_base
 from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
 from backport.checkout.sdist import fetch_sdist, unpack_sdist
+from backport.checkout.stale_locks import clear_up
 from backport.checkout.urls import is_url, without_password
+from backport.download.pip_settings import read_settings
 from backport.errors import CannotTellError, UsageError
 from backport.progress import Progress
 from backport.series.manifest import load_rewind
 from backport.series.model import Branch
-from backport.supply.index import read_settings
 from backport.workplace import LITTLE_ROOM, workplace
 from backport.workspace import workspace, writing
 

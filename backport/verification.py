@@ -10,25 +10,25 @@ from pathlib import Path
 
 from backport.apply.outcome import AppliedChange, Outcome
 from backport.checkout.scratch import Scratch
+from backport.environment.environment import describe, ensure_environment
+from backport.environment.interpreter import find_interpreter
 from backport.errors import ExitCode, UsageError
 from backport.kept import digest, read_checked, write_checked
 from backport.progress import Progress
+from backport.proof.cells import Ask, Runs
+from backport.proof.matrix import Claim, Step
+from backport.proof.proof_trees import GitTrees
+from backport.proof.prove import ProofOptions, prove, together
 from backport.report.document import EnvironmentFacts
 from backport.request import TestOptions
+from backport.runner.cpu_tokens import Tokens
+from backport.runner.results import Environment, Proof, Run, Status, Verdict
+from backport.runner.runner import Workshop
+from backport.selection.missing_tests import check_named
+from backport.selection.targeted import ChangedFile, changed_tests
+from backport.selection.test_classes import Sources
 from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
-from backport.verify.classes import Sources
-from backport.verify.environment import describe, ensure_environment
-from backport.verify.interpreter import find_interpreter
-from backport.verify.matrix import Claim, Step
-from backport.verify.named import check_named
-from backport.verify.proof import ProofOptions, prove, together
-from backport.verify.results import Environment, Proof, Run, Status, Verdict
-from backport.verify.runner import Workshop
-from backport.verify.runs import Ask, Runs
-from backport.verify.selection import ChangedFile, changed_tests
-from backport.verify.tokens import Tokens
-from backport.verify.trees import GitTrees
 
 #: Goes into the key of kept selections: another way to find tests finds other tests.
 SELECTION = "1"

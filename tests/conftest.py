@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from backport.environment.interpreter import find_interpreter
 from backport.errors import CannotTellError
-from backport.verify.interpreter import find_interpreter
 from gitrepo import Repo, make_repo
 from plumbing import GitRepo
 from project import Project, make_project

@@ -16,27 +16,32 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # What a room may import besides itself and the values below it (errors, progress …).
 ROOMS = {
-    "series": {"series"},
-    "checkout": {"checkout", "series"},
-    "apply": {"apply", "checkout", "series"},
-    "verify": {"verify", "checkout", "series"},
-    "publish": {"publish", "checkout", "series"},
-    "report": {"report", "series", "apply", "verify"},
-    "supply": {"supply"},
-    "source": {"source"},
+    "patch": set(),
+    "source": set(),
+    "download": set(),
+    "series": {"patch"},
+    "checkout": {"series", "patch", "download"},
+    "placement": {"source", "patch", "checkout", "apply"},
+    "apply": {"placement", "checkout", "series", "patch"},
+    "conflict": {"apply", "checkout", "patch"},
+    "environment": {"download", "runner"},
+    "selection": {"source"},
+    "runner": {"checkout", "selection", "series", "proof"},
+    "proof": {"environment", "runner", "selection", "source", "checkout", "series", "patch"},
+    "publish": {"checkout", "series"},
+    "report": {"series", "patch", "apply", "conflict", "runner", "placement"},
 }
-# Of other rooms, the report knows values only.
+# Of these rooms, others know values only.
 VALUES = {
-    "backport.series.model",
-    "backport.series.patch_model",
-    "backport.apply.outcome",
-    "backport.apply.markers",
-    "backport.verify.results",
+    "report": {
+        "backport.series.model",
+        "backport.patch.model",
+        "backport.apply.outcome",
+        "backport.apply.markers",
+        "backport.runner.results",
+    },
 }
-UNDER = {
-    "errors", "progress", "process", "workspace", "workplace", "kept", "resources", "source",
-    "supply",
-}  # fmt: skip
+UNDER = {"errors", "progress", "process", "workspace", "workplace", "kept", "resources"}
 # Runs inside the branch's Python, in a process of its own.
 WORKER = {"worker.py", "worker_child.py", "worker_tests.py", "worker_result.py"}
 
@@ -69,9 +74,10 @@ def test_dependencies_point_one_way(path: Path) -> None:
         parts = name.split(".")
         if parts[0] != "backport" or len(parts) < 2:
             continue
-        assert parts[1] in ROOMS[room] | UNDER, f"{module_name(path)} imports {name}"
-        if room == "report" and parts[1] in {"series", "apply", "verify"} and len(parts) > 2:
-            assert any(name.startswith(value) for value in VALUES), f"{path.name} imports {name}"
+        assert parts[1] in ROOMS[room] | UNDER | {room}, f"{module_name(path)} imports {name}"
+        if room in VALUES and parts[1] in ROOMS[room] and len(parts) > 2:
+            known = any(name.startswith(value) for value in VALUES[room])
+            assert known, f"{path.name} imports {name}"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +123,14 @@ def test_files_and_functions_stay_short() -> None:
     long_files = [path.name for path in FILES if path.read_text().count("\n") > 350]
     long_functions = [name for path in FILES for name, length in functions(path) if length > 50]
     assert (long_files, long_functions) == ([], [])
+
+
+def test_every_room_says_what_it_is_for_and_is_known_to_the_picture() -> None:
+    rooms = [path.parent for path in FILES if path.name == "__init__.py" and path.parent != PACKAGE]
+    picture = (PACKAGE.parent / "docs" / "architecture.md").read_text()
+    for room in rooms:
+        assert ast.get_docstring(ast.parse((room / "__init__.py").read_text())), room
+        assert f"`{room.relative_to(PACKAGE)}/`" in picture, f"docs/architecture.md: {room.name}"
 
 
 def test_the_median_function_is_short() -> None:

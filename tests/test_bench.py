@@ -11,7 +11,7 @@ import time
 import pytest
 from rich.console import Console
 
-from backport.verify.results import Run, Status, TestResult
+from backport.runner.results import Run, Status, TestResult
 from bench.__main__ import main
 from bench.equality import Difference, differences, our_outcomes, read_table
 from bench.table import Section, row, show

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from backport.environment.interpreter import find_interpreter
 from backport.errors import CannotTellError
-from backport.verify.interpreter import find_interpreter
 from gitrepo import snapshot
 from project import Project
 

@@ -10,10 +10,10 @@ from backport.apply.splice import splice
 from backport.checkout.objects import Commit, Entry
 from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
+from backport.patch.model import GITLINK, FilePatch, Patch
+from backport.patch.reader import parse_diff, parse_patch, patch_paths
+from backport.patch.writer import render_patch
 from backport.series.model import Change
-from backport.series.patch import parse_diff, parse_patch, patch_paths
-from backport.series.patch_model import GITLINK, FilePatch, Patch
-from backport.series.patch_write import render_patch
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Sides:
 class Delta:
     """What a change does.
 
-    :param sides: by a file's :attr:`~backport.series.patch_model.FilePatch.path`; lacks the
+    :param sides: by a file's :attr:`~backport.patch.model.FilePatch.path`; lacks the
         files whose blobs are not in the checkout: they can only be applied exactly
     """
 

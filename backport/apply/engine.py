@@ -2,7 +2,7 @@
 
 The ladder, per file: exactly as the patch says (offsets are followed, all context must
 be there), else a three-way merge with the blobs that the patch was made from, following
-a rename. Every hunk must then be at home (:mod:`backport.apply.placement`); no rung
+a rename. Every hunk must then be at home (:mod:`backport.placement.check`); no rung
 relaxes context, and nothing is applied by guesswork.
 """
 
@@ -14,7 +14,6 @@ from pathlib import Path
 
 from backport.apply import present
 from backport.apply.delta import Delta, bring_sources, make_deltas
-from backport.apply.ladder import Climbed, climb
 from backport.apply.outcome import (
     AlreadyIn,
     AppliedChange,
@@ -24,13 +23,14 @@ from backport.apply.outcome import (
     Outcome,
     Rung,
 )
+from backport.apply.three_way import Climbed, climb
 from backport.checkout.objects import Signed
 from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
+from backport.patch.reader import parse_diff, patch_paths
 from backport.progress import Progress, Silent
 from backport.series.message import render_message
 from backport.series.model import Change, Person, Series
-from backport.series.patch import parse_diff, patch_paths
 
 
 @dataclass(frozen=True)

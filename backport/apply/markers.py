@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from backport.series.patch_model import Hunk
+from backport.patch.model import Hunk
 
 OURS, BASE, MIDDLE, THEIRS = b"<" * 7, b"|" * 7, b"=" * 7, b">" * 7
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from backport.patch.model import FilePatch
 from backport.series.model import Change
-from backport.series.patch_model import FilePatch
 
 
 class Rung(str, Enum):
@@ -49,7 +49,7 @@ class FileOutcome:
     :param renamed_from: the patch's name for it, where the base has it elsewhere
     :param as_made: what the patch does, where the base has the very file that it was made from:
         no hunk can have moved, and whoever wants to read where they are asks for their
-        placements by :func:`backport.apply.homes.name_homes`
+        placements by :func:`backport.placement.tree_placement.name_homes`
     """
 
     path: str

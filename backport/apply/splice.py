@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backport.apply.landing import split_lines
-from backport.series.patch_model import Hunk
+from backport.patch.model import Hunk
+from backport.placement.landing import split_lines
 
 
 def splice(before: bytes, hunks: Sequence[Hunk]) -> bytes | None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from backport.checkout.git import Git
 from backport.checkout.history import History
+from backport.checkout.object_store import Store
 from backport.checkout.objects import Commit, Entry, parse_commit, parse_entry
-from backport.checkout.promised import Promisor
-from backport.checkout.store import Store
+from backport.checkout.partial_clone import Promisor
 from backport.checkout.trees import Trees
 
 #: Paths on one command line: the system takes some two million bytes (execve(2)).

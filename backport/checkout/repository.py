@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backport.checkout.git import Git, GitFailedError
-from backport.checkout.promised import Promisor, read_promisor
+from backport.checkout.partial_clone import Promisor, read_promisor
 from backport.checkout.scratch import Scratch, create_scratch
 from backport.errors import UsageError
 from backport.series.model import Person

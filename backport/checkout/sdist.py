@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from backport.download.checksum_store import Store
+from backport.download.pip_settings import IndexSettings
+from backport.download.requirement import Wanted
+from backport.download.unpack import unpack
 from backport.errors import CannotTellError
 from backport.progress import Progress
-from backport.supply.archive import unpack
-from backport.supply.index import IndexSettings
-from backport.supply.store import Store
-from backport.supply.wanted import Wanted
 from backport.workspace import workspace
 
 
@@ -31,7 +31,7 @@ def fetch_sdist(
     if kept := store.kept(sha256.lower()):
         return kept
     # The library takes a third of a second to import, which a warm run need not pay.
-    from backport.supply.fetch import Fetcher
+    from backport.download.fetch import Fetcher
 
     wanted = Wanted(project, version, frozenset([sha256.lower()]))
     progress.update(f"fetching {wanted}")
@@ -49,6 +49,6 @@ def unpack_sdist(archive: Path, folder: Path) -> None:
     """Unpack a source archive into a folder, without the folder at its top.
 
     :param folder: is made; it must not be there yet
-    :raises ArchiveError: it is damaged or hostile, see :mod:`backport.supply.archive`
+    :raises ArchiveError: it is damaged or hostile, see :mod:`backport.download.unpack`
     """
     unpack(archive, folder)

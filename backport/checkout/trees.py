@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from backport.checkout.object_store import Store
 from backport.checkout.objects import FOLDER, Entry, encode_tree
-from backport.checkout.store import Store
 
 _ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backport.kept import digest, read_checked, write_checked
-from backport.verify.results import Proof
+from backport.runner.results import Proof
 
 
 def read_past(cache: Path, series: str) -> dict[str, float]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from backport.apply.conflict import Pending, all_pending
 from backport.apply.markers import find_marked
 from backport.commands.frame import Frame
 from backport.commands.run import report_options
+from backport.conflict.pending import Pending, all_pending
 from backport.errors import UsageError
 from backport.pipeline import resume
 from backport.report.plan import PendingFileView, PendingView, show_pending

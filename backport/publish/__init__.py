@@ -1,1 +1,4 @@
-"""OUT: the branch that appears in the checkout, last."""
+"""OUT: the branch that appears in the checkout, last: one compare-and-swap, or nothing.
+
+In comes an outcome that a verdict allows, out comes a ref. Uses ``checkout``.
+"""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from backport.checkout.handover import hand_over
-from backport.checkout.leftover import RefUpdate, refuse_locked
 from backport.checkout.objects import Signed
 from backport.checkout.repository import Checkout
 from backport.checkout.scratch import Scratch
+from backport.checkout.stale_locks import RefUpdate, refuse_locked
+from backport.checkout.transaction import hand_over
 from backport.errors import RefusedError
 
 #: Where ``--replace`` keeps what a branch held before.
@@ -79,7 +79,7 @@ def publish(
 ) -> None:
     """Carry the plan out.
 
-    :param note: see :func:`~backport.checkout.handover.hand_over`
+    :param note: see :func:`~backport.checkout.transaction.hand_over`
     :raises RefusedError: the branch is not any more what the plan was made for
     """
     if plan.action not in (Action.CREATED, Action.REPLACED):

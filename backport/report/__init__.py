@@ -1,1 +1,5 @@
-"""SAY: one model of what happened, and its views."""
+"""SAY: one document of what happened, and views over it.
+
+In come values of the other rooms, out come text, pages and JSON. It knows no git, no process and
+no clock.
+"""

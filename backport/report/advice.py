@@ -6,8 +6,8 @@ import shlex
 
 from backport.apply.outcome import Outcome
 from backport.report.document import Action, BranchFacts, CheckoutFacts, NextStep, Result
+from backport.runner.results import Proof
 from backport.series.model import Series
-from backport.verify.results import Proof
 
 BUILT_IN = "built-in"  # the kind of the checkout that the tool makes itself
 

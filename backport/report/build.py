@@ -35,8 +35,8 @@ from backport.report.document import (
 )
 from backport.report.text import joined, one_line, plural, shorten, unicode_only
 from backport.report.wording import counted
+from backport.runner.results import Cell, HunkProof, Proof, Run
 from backport.series.model import Series
-from backport.verify.results import Cell, HunkProof, Proof, Run
 
 _RESULTS_OF_ERRORS = {
     ExitCode.USAGE: Result.NOT_DONE,

@@ -17,8 +17,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from backport.apply.outcome import Layer, Rung
 from backport.report.text import decoded
+from backport.runner.results import CellKind, Guard, Status, Verdict
 from backport.series.model import Kind
-from backport.verify.results import CellKind, Guard, Status, Verdict
 
 SCHEMA = "backport-report/1"
 

@@ -15,7 +15,7 @@ from backport.report.document import ChangeFacts, Report, TestFacts
 from backport.report.matrix import matrices
 from backport.report.text import clean, exception_line, seconds, shorten, when
 from backport.resources import data_folder
-from backport.verify.results import Status
+from backport.runner.results import Status
 
 # What the page may hold, whatever the tests printed: it has to go through mail and bug trackers.
 _OUTPUT_OF_ALL = 1_500_000  # characters

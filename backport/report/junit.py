@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 from backport.report import wording
 from backport.report.document import CellFacts, Report, Result, TestFacts
 from backport.report.text import clean, exception_line, one_line, shorten
-from backport.verify.results import CellKind, Status
+from backport.runner.results import CellKind, Status
 
 _OUTPUT = 20_000  # characters of a test's output
 _BAD_RESULTS = {Result.BROKEN, Result.UNPROVEN, Result.CONFLICT, Result.NOT_DONE}

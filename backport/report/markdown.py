@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from backport.report import wording
 from backport.report.document import CellFacts, ChangeFacts, ProofFacts, Report, TestFacts
 from backport.report.text import one_line, plural, seconds
-from backport.verify.results import Guard, Status
+from backport.runner.results import Guard, Status
 
 _MOST = 8  # entries of a list
 

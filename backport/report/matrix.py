@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backport.report.document import CellFacts
 from backport.report.wording import must_fail, red, total
-from backport.verify.results import CellKind, Status
+from backport.runner.results import CellKind, Status
 
 WHOLE_ROW = 1_000_000_000  # below all changes: no series has as many
 MOST_COLUMNS = 9  # more are no picture any more

@@ -15,7 +15,7 @@ from backport.report.matrix import Placed
 from backport.report.page import Page
 from backport.report.text import exception_line, plural, seconds
 from backport.report.tracking import nickname
-from backport.verify.results import Guard, Status
+from backport.runner.results import Guard, Status
 
 _MOST_FILES = 6  # of a change
 _MOST_TESTS = 5  # of a cell

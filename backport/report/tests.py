@@ -13,7 +13,7 @@ from backport.report.marks import marks, quoted, said
 from backport.report.page import Page
 from backport.report.text import seconds, shorten
 from backport.report.wording import count_words
-from backport.verify.results import Run, Status
+from backport.runner.results import Run, Status
 
 _DETAIL = 4000  # characters of one test's output on the terminal; --json has all
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from backport.report.text import one_line
-from backport.verify.results import CellKind
+from backport.runner.results import CellKind
 
 LATEST = 3  # failing tests of a cell that a live view names at once
 _MUST_FAIL = (CellKind.RED.value, CellKind.FLIP.value)

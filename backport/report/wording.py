@@ -18,7 +18,7 @@ from backport.report.document import (
     TestFacts,
 )
 from backport.report.text import joined, one_line, plural
-from backport.verify.results import CellKind, Guard, Status
+from backport.runner.results import CellKind, Guard, Status
 
 TITLES: Mapping[Result, str] = {
     Result.PROVEN: "Proven",

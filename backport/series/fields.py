@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
 
+from backport.patch.checks import path_fault
 from backport.series.model import Person
-from backport.series.patch_checks import path_fault
 
 _DATE = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d))? ?(?:Z|([+-])(\d\d):?([0-5]\d))", re.ASCII

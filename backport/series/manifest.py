@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from backport.errors import ManifestError, UsageError
-from backport.series.document import Document, Loc, read_document
+from backport.patch.reader import Patch
 from backport.series.manifest_checks import check_changes, named_file, read_patches, value_at
 from backport.series.model import (
     Branch,
@@ -21,7 +21,6 @@ from backport.series.model import (
     Series,
     TestSettings,
 )
-from backport.series.patch import Patch
 from backport.series.rewind import LineEdit, Rewind, RewindFile
 from backport.series.schema import (
     BranchKeys,
@@ -34,6 +33,7 @@ from backport.series.schema import (
     TestsKeys,
     check_keys,
 )
+from backport.series.yaml_file import Document, Loc, read_document
 
 BRANCH_FILE, SERIES_FILE = "branch.yaml", "series.yaml"
 _MAX_PROBLEMS = 50  # at once; a file with more is something else

@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from backport.errors import ManifestError
-from backport.series.document import Document, Loc
+from backport.patch.checks import path_fault
+from backport.patch.reader import Patch, read_patch
 from backport.series.message import tagged
 from backport.series.model import Kind
-from backport.series.patch import Patch, read_patch
-from backport.series.patch_checks import path_fault
+from backport.series.yaml_file import Document, Loc
 
 _MAX_SUBJECT = 79  # characters, tag and all: more is cut by what people review in
 _TRUE = ("true", "yes", "on", "1", "y", "t")  # pydantic's, in any case

@@ -14,9 +14,9 @@ from functools import lru_cache
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from backport.patch.writer import quote
 from backport.resources import data_folder
 from backport.series.model import Change, Kind, Series
-from backport.series.patch_write import quote
 from backport.series.trailers import parse_trailers, trailer_lines
 
 __all__ = [

@@ -113,7 +113,7 @@ class Change:
     subject: str  # without the branch's tag; "" where the picked commit's is not repeated
     description: str
     change_id: str  # "" likewise
-    # As backport.series.patch wrote it; None where ``commit`` is picked as it is, or where there is
+    # As backport.patch.reader wrote it; None where ``commit`` is picked as it is, or where there is
     # neither (then ``allow_empty``). Beside ``commit`` it is the resolution of its conflicts.
     patch: bytes | None = None
     patch_file: Path | None = None

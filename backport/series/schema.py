@@ -1,6 +1,6 @@
 """The keys of ``branch.yaml``, ``series.yaml`` and a rewind, and how their faults are told.
 
-Values come in as text (:mod:`backport.series.document`), so pydantic's lax mode makes the numbers.
+Values come in as text (:mod:`backport.series.yaml_file`), so pydantic's lax mode makes the numbers.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from backport.series import fields as f
-from backport.series.document import Document, Loc
 from backport.series.model import Kind
+from backport.series.yaml_file import Document, Loc
 
 ModelT = TypeVar("ModelT", bound="Keys")
 _Seconds = Annotated[float, Field(gt=0, le=7 * 24 * 3600, allow_inf_nan=False)]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from backport.source.logical import (
+from backport.source.logical_lines import (
     LogicalLine,
     decode,
     expand_indentation,

@@ -13,9 +13,9 @@ from backport.apply.splice import splice
 from backport.checkout.objects import Entry
 from backport.checkout.repository import open_checkout
 from backport.checkout.scratch import Scratch
-from backport.series.patch import parse_diff
-from backport.series.patch_model import FilePatch
-from backport.series.patch_write import render_patch
+from backport.patch.model import FilePatch
+from backport.patch.reader import parse_diff
+from backport.patch.writer import render_patch
 from gitrepo import make_repo
 
 LINE = st.sampled_from([b"", b"a", b"b", b"c\r", b"-", b"\\", b"@@ -1 +1 @@", b"\xff"])

@@ -17,11 +17,11 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from backport.checkout.repository import open_checkout
+from backport.environment.environment import ensure_environment
+from backport.environment.interpreter import Interpreter, find_interpreter
 from backport.progress import Silent
 from backport.series.model import PythonLock
 from backport.verification import test_settings
-from backport.verify.environment import ensure_environment
-from backport.verify.interpreter import Interpreter, find_interpreter
 from backport.workspace import remove
 from bench.stand import BenchError, Stand, run
 from bench.table import Section

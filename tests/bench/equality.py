@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from backport.progress import Silent
+from backport.proof.cells import Ask
+from backport.proof.proof_trees import GitTrees
 from backport.request import TestOptions
+from backport.runner.results import Run, Status
 from backport.verification import runs_in, test_settings
-from backport.verify.results import Run, Status
-from backport.verify.runs import Ask
-from backport.verify.trees import GitTrees
 from bench.proof import applied, environment_of
 from bench.stand import BenchError, Stand, run
 from bench.table import Section

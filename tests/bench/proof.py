@@ -15,14 +15,14 @@ from functools import partial
 from backport.apply.engine import Signing, apply_series
 from backport.apply.outcome import Outcome
 from backport.progress import Silent
+from backport.proof.cells import Ask
+from backport.proof.matrix import FIXES
+from backport.proof.proof_trees import GitTrees
 from backport.request import TestOptions
+from backport.runner.results import Environment, Verdict
 from backport.series.model import Person
 from backport.session import Session
 from backport.verification import ensure_environments, runs_in, test_settings, verify
-from backport.verify.matrix import FIXES
-from backport.verify.results import Environment, Verdict
-from backport.verify.runs import Ask
-from backport.verify.trees import GitTrees
 from backport.workspace import remove
 from bench.stand import BenchError, Stand
 from bench.table import Section

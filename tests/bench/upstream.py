@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from backport.runner.results import Environment
+from backport.runner.test_environ import entry_points_folder, surroundings
 from backport.series.model import TestSettings
-from backport.verify.results import Environment
-from backport.verify.surroundings import entry_points_folder, surroundings
 from bench.stand import BenchError, Stand, run
 from bench.timing import Spent, spent
 

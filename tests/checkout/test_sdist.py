@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from backport.checkout.sdist import fetch_sdist, unpack_sdist
+from backport.download.pip_settings import IndexSettings, read_settings
 from backport.errors import CannotTellError, ExitCode
 from backport.progress import Silent
-from backport.supply.index import IndexSettings, read_settings
 from localindex import Server, make_index, make_sdist, make_wheel, pip_env, serving, sha256
 
 

@@ -30,8 +30,7 @@ from backport.report.document import (
     EnvironmentFacts,
     Report,
 )
-from backport.series.model import Branch, Change, Kind, Series
-from backport.verify.results import (
+from backport.runner.results import (
     Cell,
     CellKind,
     Guard,
@@ -42,6 +41,7 @@ from backport.verify.results import (
     TestResult,
     Verdict,
 )
+from backport.series.model import Branch, Change, Kind, Series
 
 BASE = "77ece76a70aa251e6f06e073b28c2ca978caf8f8"
 COMMITS = ("3f2a91c04b7de1aa05a1f6c5f6a1e4c1f2d0b9a7", "a81be0c5119c2f7f0bd3a2f4b75e6d8890c1aa34")

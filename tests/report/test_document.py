@@ -22,7 +22,7 @@ from backport.report.document import (
     json_schema_text,
     to_json,
 )
-from backport.verify.results import Proof, Status, Verdict
+from backport.runner.results import Proof, Status, Verdict
 
 
 @pytest.mark.parametrize("kind", samples.EVERY_KIND)

@@ -10,7 +10,7 @@ import pytest
 import report_samples as samples
 from backport.report.document import NextStep, Report
 from backport.report.html import render_html
-from backport.verify.results import Cell, CellKind, Guard, Proof, Status, TestResult, Verdict
+from backport.runner.results import Cell, CellKind, Guard, Proof, Status, TestResult, Verdict
 from page_checks import page_text, read_page
 
 HOSTILE = (

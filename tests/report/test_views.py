@@ -18,7 +18,7 @@ from backport.report.document import Report, from_json
 from backport.report.files import report_files, write_reports
 from backport.report.junit import render_junit
 from backport.report.markdown import code, prose, render_markdown
-from backport.verify.results import Proof, Status, TestResult, Verdict
+from backport.runner.results import Proof, Status, TestResult, Verdict
 
 
 def test_the_comment_is_short_and_says_all_that_counts() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backport.source.logical import decode, expand_indentation, logical_lines, malformed
+from backport.source.logical_lines import decode, expand_indentation, logical_lines, malformed
 from backport.source.outline import Outline, _from_lines, heading, outline, same_code
 from gitrepo import Repo
 

@@ -1,0 +1,291 @@
+"""One change onto one tree: exactly where that works, else by a three-way merge; never by fuzz."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from backport.apply.delta import Delta, Sides
+from backport.apply.markers import leftover_markers, mark_hunks
+from backport.apply.obstacles import in_the_way
+from backport.apply.outcome import ConflictFile, FileOutcome, Rung
+from backport.apply.renames import find_moves
+from backport.checkout.objects import FOLDER, Entry, Merge
+from backport.checkout.scratch import Scratch
+from backport.patch.model import GITLINK, FileKind, FilePatch
+from backport.patch.writer import render_patch
+from backport.placement.tree_placement import check_homes
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """What came of it: the tree, how each file went in, and what a person has to look at."""
+
+    tree: str
+    files: tuple[FileOutcome, ...]
+    conflicts: tuple[ConflictFile, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one rung achieved: the tree, the files that are in, and why the others are not."""
+
+    tree: str
+    done: Mapping[str, FileOutcome]
+    left: Mapping[str, tuple[str, ...]]  # path: reasons
+
+
+def climb(
+    scratch: Scratch, tree: str, delta: Delta, accept_moved: Collection[tuple[str, int]]
+) -> Climbed:
+    """Apply a change to a tree.
+
+    A tree that has the change already is given back as it is, without files.
+    """
+    here = scratch.entries(tree, delta.paths)
+    if _is_as_made(scratch, tree, delta, here):
+        return _as_made(scratch, tree, delta)
+    if _is_in(scratch, tree, delta, here):
+        return Climbed(tree, (), ())
+    exact = _exact(scratch, tree, delta, accept_moved)
+    merged = _three_way(scratch, exact, delta, accept_moved) if exact.left else exact
+    done = {**exact.done, **merged.done}
+    files = tuple(done[file.path] for file in delta.patch.files if file.path in done)
+    if not merged.left:
+        return Climbed(merged.tree, files, ())
+    conflicts = tuple(ConflictFile(path, reasons) for path, reasons in merged.left.items())
+    return Climbed(_marked(scratch, tree, merged, delta), files, conflicts)
+
+
+def _is_as_made(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry]) -> bool:
+    """Whether ``tree`` has the very files that the patch was made from, and room for new ones."""
+    for file in delta.patch.files:
+        if file.path not in delta.sides:
+            return False
+        if file.old_path and here.get(file.old_path) != delta.sides[file.path].before:
+            return False
+        if file.new_path and file.new_path != file.old_path and file.new_path in here:
+            return False
+    return not in_the_way(scratch, tree, delta.patch.files)
+
+
+def _as_made(scratch: Scratch, tree: str, delta: Delta) -> Climbed:
+    """Put in what the patch made of these files: there is nothing that could be put elsewhere."""
+    files = delta.patch.files
+    removed: dict[str, Entry | None] = {file.removes: None for file in files if file.removes}
+    put = {file.new_path: delta.sides[file.path].after for file in files if file.new_path}
+    done = tuple(FileOutcome(file.path, Rung.EXACT, as_made=file) for file in files)
+    return Climbed(scratch.update(tree, removed | put), done, ())
+
+
+def _is_in(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry]) -> bool:
+    """Whether the change can be taken back out of ``tree``, each hunk at home: then it is in.
+
+    A file that is exactly as it was before the change settles it the other way: in a
+    file that repeats itself, both directions can apply.
+    """
+    for file in delta.patch.files:
+        sides = delta.sides.get(file.path)
+        if sides and sides.before != sides.after and _equal(here, file, sides.before):
+            return False
+        # git apply only warns where a mode is another than the patch says (2.39.5).
+        if file.new_path and file.new_mode and _mode(here, file.new_path) != file.new_mode:
+            return False
+        if not _may_be_in(scratch, here, file):
+            return False
+    gone = [file for file in delta.patch.files if file.kind is FileKind.DELETE]
+    if gone and find_moves(scratch, tree, delta, gone):
+        return False  # what it deletes is still there, under another name
+    back = scratch.apply(tree, delta.patch.data, delta.paths, reverse=True)
+    if back.tree is None:
+        return False
+    homes = check_homes(scratch, back.tree, tree, delta, delta.patch.files)
+    return not any(checked.wrong for checked in homes.values())
+
+
+def _may_be_in(scratch: Scratch, here: Mapping[str, Entry], file: FilePatch) -> bool:
+    """Whether a file holds what the hunks leave behind: git apply, which decides, takes longer."""
+    if file.new_path is None:
+        return file.path not in here
+    entry = here.get(file.new_path)
+    if entry is None or entry.mode in (FOLDER, GITLINK):
+        return entry is not None
+    data = scratch.blob(entry.blob)
+    return all(b"".join(hunk.side(old=False)) in data for hunk in file.hunks)
+
+
+def _mode(here: Mapping[str, Entry], path: str) -> str | None:
+    return here[path].mode if path in here else None
+
+
+def _equal(here: Mapping[str, Entry], file: FilePatch, entry: Entry | None) -> bool:
+    return here.get(file.old_path or file.path) == entry
+
+
+def _exact(
+    scratch: Scratch, tree: str, delta: Delta, accept_moved: Collection[tuple[str, int]]
+) -> Step:
+    """Apply the patch as it is; where that fails as a whole, file by file."""
+    left: dict[str, tuple[str, ...]] = {
+        path: (why,) for path, why in in_the_way(scratch, tree, delta.patch.files).items()
+    }
+    after = scratch.apply(tree, delta.patch.data, delta.paths).tree if not left else None
+    if after is None:
+        after, left = _each(scratch, tree, delta.patch.files, left)
+    applied = [file for file in delta.patch.files if file.path not in left]
+    homes = check_homes(scratch, tree, after, delta, applied, accept_moved)
+    done = {
+        path: FileOutcome(path, Rung.EXACT, checked.hunks)
+        for path, checked in homes.items()
+        if not checked.wrong
+    }
+    wrong = {path: checked.wrong for path, checked in homes.items() if checked.wrong}
+    # Somewhere else than wanted, and not where a merge puts it: let the merge say so.
+    moved = {
+        path: ()
+        for path, outcome in done.items()
+        if path in delta.sides and any(hunk.offset for hunk in outcome.hunks)
+    }
+    return _set_aside(scratch, tree, after, delta, done, left | wrong, moved)
+
+
+def _each(
+    scratch: Scratch, tree: str, files: Sequence[FilePatch], left: dict[str, tuple[str, ...]]
+) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Apply a patch file by file, each to the tree as it was: a copy is of what its source was.
+
+    :param left: files that are not tried, and why
+    :returns: the tree with those that went in, and why the others did not
+    """
+    left, removed, put = dict(left), dict[str, Entry | None](), dict[str, Entry | None]()
+    for file in files:
+        if file.path in left:
+            continue
+        one = scratch.apply(tree, render_patch([file]), file.paths)
+        if one.tree is None:
+            left[file.path] = one.complaints
+            continue
+        if file.removes:
+            removed[file.removes] = None
+        if file.new_path:
+            put[file.new_path] = scratch.entries(one.tree, [file.new_path])[file.new_path]
+    return scratch.update(tree, removed | put), left
+
+
+def _set_aside(
+    scratch: Scratch,
+    tree: str,
+    after: str,
+    delta: Delta,
+    done: Mapping[str, FileOutcome],
+    left: Mapping[str, tuple[str, ...]],
+    moved: Collection[str],
+) -> Step:
+    """Take the files that are not rightly in out of the tree again."""
+    doubtful = [path for path in moved if _merges_otherwise(scratch, tree, after, delta, path)]
+    reason = ("it fits in more than one place: a three-way merge puts it elsewhere",)
+    left = {**left, **dict.fromkeys(doubtful, reason)}
+    if not left:
+        return Step(after, done, {})
+    paths: set[str] = set()
+    files = list(delta.patch.files)
+    # Where two files change places, one goes with the other.
+    while back := [file for file in files if file.path in left or paths & _writes(file)]:
+        files = [file for file in files if file not in back]
+        paths.update(*map(_writes, back))
+        left |= {file.path: () for file in back if file.path not in left}
+    here = scratch.entries(tree, paths)
+    before = {path: entry for path, entry in here.items() if entry.mode != FOLDER}
+    tree = scratch.update(after, dict.fromkeys(paths) | before)
+    return Step(tree, {path: how for path, how in done.items() if path not in left}, left)
+
+
+def _writes(file: FilePatch) -> set[str]:
+    return {path for path in (file.removes, file.new_path) if path}
+
+
+def _merges_otherwise(scratch: Scratch, tree: str, after: str, delta: Delta, path: str) -> bool:
+    file = next(file for file in delta.patch.files if file.path == path)
+    merge = _merge(scratch, tree, [(file, delta.sides[path])], {})
+    result = scratch.entries(merge.tree, [path])
+    return not merge.conflicts and result != scratch.entries(after, [path])
+
+
+def _three_way(
+    scratch: Scratch, exact: Step, delta: Delta, accept_moved: Collection[tuple[str, int]]
+) -> Step:
+    """Merge the files that are left, from the blobs that the patch was made from."""
+    files = [file for file in delta.patch.files if file.path in exact.left]
+    blocked = in_the_way(scratch, exact.tree, files)
+    unmerged = {path: (why,) for path, why in blocked.items()} | {
+        file.path: (*exact.left[file.path], _unknown(file) + scratch.why_missing)
+        for file in files
+        if file.path not in delta.sides and file.path not in blocked
+    }
+    known = [(file, delta.sides[file.path]) for file in files if file.path not in unmerged]
+    if not known:
+        return Step(exact.tree, {}, unmerged)
+    moves = find_moves(scratch, exact.tree, delta, [file for file, _ in known])
+    merge = _merge(scratch, exact.tree, known, moves)
+    merged = [
+        file for file, _ in known if not {file.path, moves.get(file.path)} & {*merge.conflicts}
+    ]
+    homes = check_homes(scratch, exact.tree, merge.tree, delta, merged, accept_moved, moves)
+    done, left = {}, unmerged
+    for file, _ in known:
+        checked = homes.get(file.path)
+        path = moves.get(file.path, file.path)
+        if checked and not checked.wrong:
+            rung = Rung.RENAMED if file.path in moves else Rung.THREE_WAY
+            origin = file.path if file.path in moves else None
+            done[file.path] = FileOutcome(path, rung, checked.hunks, origin)
+        else:
+            said = merge.conflicts.get(path) or merge.conflicts.get(file.path) or ()
+            left[path] = checked.wrong if checked else (*exact.left[file.path], *said)
+    return Step(merge.tree, done, left)
+
+
+def _marked(scratch: Scratch, tree: str, merged: Step, delta: Delta) -> str:
+    """Put conflict markers where git has not: a person sees each hunk where it was wanted."""
+    hunks = {file.path: file.hunks for file in delta.patch.files}
+    entries: dict[str, Entry | None] = {}
+    for path in merged.left:
+        entry = scratch.entries(tree, [path]).get(path)
+        now = scratch.file(merged.tree, path) or b""
+        if not entry or not entry.mode.startswith("100"):
+            continue  # a link, a submodule, a folder: nothing to write into
+        if hunks.get(path) and not leftover_markers(now):
+            data = mark_hunks(scratch.blob(entry.blob), hunks[path])
+            entries[path] = Entry(entry.mode, scratch.write_blob(data))
+    return scratch.update(merged.tree, entries) if entries else merged.tree
+
+
+def _unknown(file: FilePatch) -> str:
+    if not file.old_blob:
+        return (
+            "the patch names no blob that it was made from, so that there is nothing to merge with"
+        )
+    return f"blob {file.old_blob[:12]}, which it was made from, is not in the checkout"
+
+
+def _merge(
+    scratch: Scratch,
+    tree: str,
+    known: Sequence[tuple[FilePatch, Sides]],
+    moves: Mapping[str, str],
+) -> Merge:
+    """Merge ``tree`` with what the patch does, as if it had been made on this very tree.
+
+    All files but these are the same on all sides, so that no other can be drawn in.
+    """
+    befores: dict[str, Entry | None] = {}
+    afters: dict[str, Entry | None] = {}
+    for file, sides in known:
+        if file.old_path and file.kind is not FileKind.COPY:
+            befores[moves.get(file.path, file.old_path)] = sides.before
+        if file.new_path:
+            afters[moves.get(file.path, file.new_path)] = sides.after
+    # What one side has and the other has not comes first: files may have changed places.
+    base = scratch.update(tree, dict.fromkeys(afters) | befores)
+    theirs = scratch.update(tree, dict.fromkeys(befores) | afters)
+    return scratch.merge(base, tree, theirs)

@@ -1,0 +1,197 @@
+"""Builds an environment: an empty one, the wheels of the lock, then what has to be built."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+from packaging.utils import canonicalize_name
+
+from backport.download.checksum_store import Store
+from backport.download.fetch import Fetcher
+from backport.download.pip_settings import read_settings
+from backport.download.requirement import Wanted
+from backport.environment.interpreter import Interpreter
+from backport.environment.source_builds import Source, Wheelhouse, Workshop, build_env
+from backport.environment.wheels import install_wheel
+from backport.errors import CannotTellError
+from backport.process import Command, run
+from backport.progress import Progress
+
+_AT_ONCE = 8  # files that are fetched at the same time
+_PATIENCE = 300.0  # seconds for making an empty environment, which takes one or two
+_SEEDS = ("pip", "setuptools", "wheel")  # what virtualenv puts in by itself
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to build, where, and who is told."""
+
+    interpreter: Interpreter
+    packages: tuple[Wanted, ...]
+    recipe: int  # environments and wheels of another recipe are not reused
+    final: Path  # where the environment will be used; its scripts name it
+    cache: Path
+    env: Mapping[str, str]
+    progress: Progress
+
+
+def build(order: Order, scratch: Path) -> Path:
+    """Build the environment in a folder of the workspace ``scratch``, and return that folder.
+
+    ``bin/python`` finds its libraries by ``pyvenv.cfg`` beside it, and so works wherever the
+    folder is moved to; scripts do not, so they are written for the final place.
+
+    :raises CannotTellError: why not, and where the log is
+    """
+    return _Builder(order, scratch).build()
+
+
+@contextmanager
+def _fetching(fetcher: Fetcher, order: Order) -> Iterator[Iterator[tuple[Wanted, Path]]]:
+    """Fetch all packages side by side, and give them as they come in.
+
+    The threads are daemons, and no ThreadPoolExecutor's: Python would wait for those at its end,
+    and so after Ctrl-C for as long as a server keeps silent.
+    """
+    waiting = deque(order.packages)
+    results: SimpleQueue[tuple[Wanted, Path | Exception]] = SimpleQueue()
+
+    def work() -> None:
+        with suppress(IndexError):
+            while one := waiting.popleft():
+                try:
+                    results.put((one, fetcher.fetch(one, order.interpreter.tags)))
+                except Exception as error:  # whatever it is, the main thread raises it
+                    results.put((one, error))
+
+    def arriving() -> Iterator[tuple[Wanted, Path]]:
+        for _ in order.packages:
+            wanted, result = results.get()
+            if isinstance(result, Exception):
+                raise result
+            yield wanted, result
+
+    for _ in range(min(_AT_ONCE, len(waiting))):
+        Thread(target=work, daemon=True).start()
+    try:
+        yield arriving()
+    finally:
+        waiting.clear()
+        fetcher.stop()
+
+
+class _Builder:
+    """One environment while it is built."""
+
+    def __init__(self, order: Order, scratch: Path) -> None:
+        self._order, self._scratch = order, scratch
+        self._folder = scratch / "environment"
+        self._installed = 0
+        kind = f"{order.interpreter.identity[:16]}-{order.recipe}"
+        self._wheelhouse = Wheelhouse(order.cache / "wheels" / kind)
+
+    def build(self) -> Path:
+        """Fetch, install, build, install; wheels first, for the builds want some of them."""
+        order = self._order
+        settings = read_settings(order.env, "install")
+        sources = []
+        with (
+            Fetcher(settings, Store(order.cache / "files"), self._scratch) as fetcher,
+            _fetching(fetcher, order) as files,
+        ):
+            self._create()
+            schemes = self._schemes()
+            for wanted, file in files:
+                if file.suffix == ".whl":
+                    self._install(wanted, file, schemes)
+                else:
+                    sources.append(Source(wanted, file))
+        self._build_sources(sources, schemes)
+        self._settle_scripts()
+        return self._folder
+
+    def _create(self) -> None:
+        """Make an empty environment out of what virtualenv brings along; nothing is fetched."""
+        order = self._order
+        self._say("making an empty environment")
+        own = {canonicalize_name(wanted.name) for wanted in order.packages}
+        argv = [sys.executable, "-m", "virtualenv", "--no-download", "--no-periodic-update"]
+        argv += ["--python", str(order.interpreter.path), "--activators", ""]
+        # Not kept: virtualenv does not notice what a killed run or a full disk left half in there.
+        argv += ["--app-data", str(self._scratch / "virtualenv")]
+        argv += [f"--no-{seed}" for seed in _SEEDS if seed in own]
+        env = {key: value for key, value in order.env.items() if not key.startswith("VIRTUALENV")}
+        env |= {"VIRTUALENV_CONFIG_FILE": os.devnull}
+        command = Command((*argv, str(self._folder)), self._scratch, env)
+        ended = run(command, timeout=_PATIENCE)
+        if not ended.ok:
+            last = (ended.text.strip().splitlines() or ["it said nothing"])[-1]
+            raise CannotTellError(f"virtualenv made no environment: {last}", _command_line(command))
+
+    def _schemes(self) -> dict[str, str]:
+        """Ask the environment's Python where things are put."""
+        code = "import json, sysconfig; print(json.dumps(sysconfig.get_paths()))"
+        command = Command(
+            (str(self._python), "-c", code), self._scratch, build_env(self._order.env)
+        )
+        ended = run(command, timeout=_PATIENCE)
+        if not ended.ok:
+            raise CannotTellError(f"the new environment does not work: {ended.text.strip()}")
+        paths: dict[str, str] = json.loads(ended.text.strip().splitlines()[-1])
+        return {key: paths[key] for key in ("purelib", "platlib", "scripts", "data", "include")}
+
+    @property
+    def _python(self) -> Path:
+        return self._folder / "bin" / "python"
+
+    def _install(self, wanted: Wanted, wheel: Path, schemes: Mapping[str, str]) -> None:
+        headers = str(Path(schemes["include"], canonicalize_name(wanted.name)))
+        final = self._order.final / "bin" / "python"
+        install_wheel(wheel, {**schemes, "headers": headers}, final)
+        self._installed += 1
+        self._say(f"installed {wanted}")
+
+    def _say(self, what: str) -> None:
+        self._order.progress.update(what, self._installed, len(self._order.packages))
+
+    def _build_sources(self, sources: list[Source], schemes: Mapping[str, str]) -> None:
+        def begun(source: Source) -> None:
+            self._say(f"building {source.wanted}")
+
+        def done(source: Source, wheel: Path) -> None:
+            self._install(source.wanted, self._wheelhouse.keep(source, wheel), schemes)
+
+        missing = []
+        for source in sources:
+            if wheel := self._wheelhouse.kept(source):
+                self._install(source.wanted, wheel, schemes)
+            else:
+                missing.append(source)
+        logs = self._order.cache / "logs"
+        Workshop(self._python, self._scratch, logs, self._order.env).build(missing, begun, done)
+
+    def _settle_scripts(self) -> None:
+        """Make the scripts that virtualenv wrote name the final place, as all others do."""
+        here = b"#!" + os.fsencode(self._folder)
+        for script in (self._folder / "bin").iterdir():
+            if script.is_symlink() or not script.is_file():
+                continue
+            with script.open("rb") as file:
+                ours = file.read(len(here)) == here
+            if ours:
+                rest = script.read_bytes().removeprefix(here)
+                script.write_bytes(b"#!" + os.fsencode(self._order.final) + rest)
+
+
+def _command_line(command: Command) -> str:
+    return f"The command was: {shlex.join(command.argv)}"

@@ -1,0 +1,201 @@
+"""The proof: red before green, in real trees and the real environment, test by test.
+
+In nova a recreate test *passes* on the buggy code, asserting the wrong value, and the fix
+turns the assertion round. So the proof is a matrix; :mod:`backport.proof.matrix` says which
+cells mean something, :mod:`backport.proof.verdict` what they come to.
+
+Decided here: a series with neither a named test nor one that its patches touch is ``unproven``.
+One without a fix makes no claim that a test could catch, so that all tests pass proves it.
+A test is evidence in a red cell only if it passes with the fix. On the base are run only the
+tests that fail in a green cell and that the series itself does not add or change.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from backport.proof.cells import Ask, Runs, summary
+from backport.proof.guarded_hunks import prove_hunks
+from backport.proof.matrix import Claim, Planned, plan
+from backport.proof.proof_trees import Trees
+from backport.proof.verdict import (
+    SEVERITY,
+    Finding,
+    conclude,
+    green_findings,
+    not_passed,
+    red_findings,
+)
+from backport.runner.results import Cell, CellKind, Proof, Run, Status, TestResult
+from backport.selection.test_names import chosen
+
+_GREEN = (CellKind.GREEN, CellKind.WHOLE)
+
+
+@dataclass(frozen=True)
+class ProofOptions:
+    """How thorough a proof is.
+
+    :param repeat: how often each cell is run
+    :param full_red: red cells run all targeted tests
+    :param hunks: each hunk of the fix is left out in turn
+    """
+
+    repeat: int = 1
+    full_red: bool = False
+    hunks: bool = False
+
+
+def prove(claim: Claim, trees: Trees, runs: Runs, options: ProofOptions | None = None) -> Proof:
+    """Prove a claim in one environment.
+
+    :raises BackportError: no test process could be started
+    :raises KeyboardInterrupt: after everything was ended
+    """
+    options = options or ProofOptions()
+    planned = plan(claim, trees, options.full_red)
+    found = _run_cells(planned, runs, options.repeat)
+    base = _on_base(claim, found, runs, options.repeat)
+    forgiven = _failing_there_too(found, base)
+    cells, findings = _judge(found, base, forgiven)
+    if base:
+        cells.append(_base_cell(base, forgiven))
+    end = conclude(claim, cells, findings)
+    proof = Proof(end.verdict, end.reason, tuple(cells), (), tuple(sorted(forgiven)))
+    if options.hunks:
+        proof = replace(proof, hunks=prove_hunks(claim, trees, runs, _passing(cells)))
+    return proof
+
+
+def together(proofs: Sequence[tuple[str, Proof]]) -> Proof:
+    """Return the proofs of several interpreters as one, whose verdict is the worst.
+
+    :param proofs: pairs of the interpreter's name, such as "Python 2.7", and its proof
+    """
+    if len(proofs) == 1:
+        return proofs[0][1]
+    name, worst = min(proofs, key=lambda one: SEVERITY.index(one[1].verdict))
+    alike = all(proof.verdict is worst.verdict for _, proof in proofs)
+    names = ", ".join(one for one, _ in proofs)
+    return Proof(
+        worst.verdict,
+        f"under {names if alike else name}: {worst.reason}",
+        tuple(cell for _, proof in proofs for cell in proof.cells),
+        tuple(hunk for _, proof in proofs for hunk in proof.hunks),
+        tuple(dict.fromkeys(test for _, proof in proofs for test in proof.failing_on_base)),
+    )
+
+
+def _run_cells(planned: Sequence[Planned], runs: Runs, repeat: int) -> list[tuple[Planned, Run]]:
+    """Run each tree once, with all that any of its cells selects, and give each cell its part."""
+    by_tree: dict[str, list[Planned]] = {}
+    for cell in planned:
+        by_tree.setdefault(cell.tree, []).append(cell)
+    asks = [
+        Ask(
+            cells[0].label,
+            tree,
+            tuple(dict.fromkeys(name for cell in cells for name in cell.selection)),
+            wants_red=all(cell.kind not in _GREEN for cell in cells),
+        )
+        for tree, cells in by_tree.items()
+    ]
+    made = dict(zip(by_tree, runs.make(asks, repeat), strict=True))
+    return [(cell, _part(cell, made[cell.tree])) for cell in planned]
+
+
+def _part(cell: Planned, run: Run) -> Run:
+    """Return the part of a run that a cell is about.
+
+    What no name selects, such as tests that a ``load_tests`` takes from elsewhere, is in every
+    part: so nothing that failed is lost. A name that gave nothing concerns who named it.
+    """
+    results = tuple(
+        result
+        for result in run.results
+        if (
+            result.id in cell.selection and result.id not in cell.optional
+            if result.status is Status.NOT_RUN and result.id in run.selection
+            else chosen(cell.selection, result.id) or not chosen(run.selection, result.id)
+        )
+    )
+    return replace(run, selection=cell.selection, results=results)
+
+
+def _on_base(
+    claim: Claim, found: Iterable[tuple[Planned, Run]], runs: Runs, repeat: int
+) -> Run | None:
+    """Run on the base, with its own test files, what fails in a green cell."""
+    touched = {test for step in claim.steps for test in step.changed}
+    suspects = {
+        result.id: None
+        for cell, run in found
+        if cell.kind in _GREEN and cell.tree != claim.base
+        for result in not_passed(run.results)
+        if result.status is not Status.NOT_RUN and result.id not in touched
+    }
+    if not suspects:
+        return None
+    return runs.make([Ask("base 0/0", claim.base, tuple(suspects))], repeat)[0]
+
+
+def _failing_there_too(found: Iterable[tuple[Planned, Run]], base: Run | None) -> frozenset[str]:
+    """Return the tests that fail on the base in the same way, or by their own words."""
+    if base is None:
+        return frozenset()
+    there = {result.id: result.status for result in base.results}
+    return frozenset(
+        result.id
+        for cell, run in found
+        if cell.kind in _GREEN
+        for result in not_passed(run.results)
+        if (status := there.get(result.id)) is not None
+        and (status.red or status is result.status)
+        and status is not Status.NOT_RUN
+    )
+
+
+def _judge(
+    found: Sequence[tuple[Planned, Run]], base: Run | None, forgiven: frozenset[str]
+) -> tuple[list[Cell], list[Finding]]:
+    cells = [_cell(planned, run) for planned, run in found]
+    passing: defaultdict[int, set[str]] = defaultdict(set)
+    for number, results in _passing(cells).items():
+        passing[number] = {one.id for one in results}
+    judged, findings = [], []
+    for cell in cells:
+        if cell.kind in _GREEN:
+            wrong = list(green_findings(cell, base, forgiven))
+            reason = summary(cell.run)
+        else:
+            evidence = [
+                one.id
+                for one in cell.run.results
+                if one.status.red and one.id in passing[cell.tests_of]
+            ]
+            wrong = list(red_findings(cell, evidence))
+            reason = f"{len(evidence)} of {len(cell.run.results)} fail, as they must"
+        findings += wrong
+        reason = "; ".join(one.reason for one in wrong) or reason
+        judged.append(replace(cell, ok=not wrong, reason=reason))
+    return judged, findings
+
+
+def _cell(planned: Planned, run: Run) -> Cell:
+    return Cell(planned.kind, planned.tests_of, planned.code_of, run, ok=False, cut=planned.cut)
+
+
+def _passing(cells: Iterable[Cell]) -> dict[int, tuple[TestResult, ...]]:
+    """Return, by the number of the change, the tests that pass on its own commit."""
+    return {
+        cell.code_of: tuple(one for one in cell.run.results if one.status.passed)
+        for cell in cells
+        if cell.kind is CellKind.GREEN
+    }
+
+
+def _base_cell(base: Run, forgiven: frozenset[str]) -> Cell:
+    reason = f"{len(forgiven)} fail there as well" if forgiven else "none of them fails there"
+    return Cell(CellKind.BASE, 0, 0, base, ok=not base.problem, reason=reason)

@@ -1,0 +1,239 @@
+"""Runs the tests of one tree: starts :mod:`backport.runner.worker` in it, and sets its bounds."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from backport.process import BoundedFile, Command, Running
+from backport.proof.kept_results import Durations
+from backport.runner.cpu_tokens import Tokens
+from backport.runner.exported_tree import TreeFolder
+from backport.runner.kept_schema import Keepsakes
+from backport.runner.messages import Listener, Terms, Told
+from backport.runner.protocol import Dialogue
+from backport.runner.results import Environment, Run, Status, TestResult
+from backport.runner.test_environ import Surroundings, entry_points_folder, surroundings
+from backport.series.model import TestSettings
+from backport.workplace import full
+from backport.workspace import remove
+
+_WORKER = Path(__file__).with_name("worker") / "worker.py"
+_LOG_LIMIT = 10_000_000  # bytes
+
+#: Which outcome counts where a test has several: the one that needs looking at most.
+WORST_FIRST = (
+    Status.TIMED_OUT,
+    Status.CRASHED,
+    Status.SETUP_ERROR,
+    Status.NOT_RUN,
+    Status.ERROR,
+    Status.FAILED,
+    Status.UNEXPECTED_SUCCESS,
+    Status.FLAKY,
+    Status.SKIPPED,
+    Status.EXPECTED_FAILURE,
+    Status.PASSED,
+)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What all runs of a command share.
+
+    :param scratch: an existing folder for whatever a run needs; best on the file system of
+        ``cache``, so that trees can be linked
+    :param cache: what may be used again: files, bytecode, results, durations
+    :param environ: the environment that the command was started in; little of it is taken over
+    :param jobs: workers that one run may have
+    :param tokens: as many as there are cores, shared by runs side by side
+    :param stop: set it to end all runs
+    """
+
+    scratch: Path
+    cache: Path
+    environ: Mapping[str, str]
+    jobs: int
+    tokens: Tokens
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a run is made, beyond which tests.
+
+    :param fail_fast: stop at the first test that does not pass
+    :param prelude: shell commands that put the tree into the current folder, for the command that
+        a person can run; without them the command names the folder that the tree was in
+    :param log: gets what the test process itself printed, such as warnings at import
+    """
+
+    fail_fast: bool = False
+    prelude: str = ""
+    log: Path | None = None
+
+
+class Unheard:
+    """A listener that does not listen."""
+
+    def loaded(self, total: int) -> None:
+        """Ignore it."""
+
+    def test(self, result: TestResult) -> None:
+        """Ignore it."""
+
+
+def run_tests(
+    environment: Environment,
+    tree: TreeFolder,
+    selection: Sequence[str],
+    settings: TestSettings,
+    workshop: Workshop,
+    manner: Manner | None = None,
+    listener: Listener | None = None,
+) -> Run:
+    """Run tests of a tree that is laid out in a folder.
+
+    Never raises for anything that the tests do: what kept a run from being believed is its
+    ``problem``, what kept a test from running is its status.
+
+    :param selection: modules, packages, classes, methods, or ids
+    :raises StartError: the environment's interpreter cannot be started
+    :raises OSError: the scratch folder cannot be written to
+    """
+    manner = manner or Manner()
+    began = time.monotonic()
+    home = Path(tempfile.mkdtemp(prefix="home-", dir=workshop.scratch))
+    try:
+        points = entry_points_folder(tree.folder, workshop.cache / "entry-points")
+        around = surroundings(workshop.environ, environment, tree.folder, points, home, settings)
+        keepsakes = Keepsakes(
+            workshop.cache / "keepsakes", settings.keepsakes, tree.files, environment
+        )
+        durations = Durations(workshop.cache, environment)
+        spec = home.with_name(home.name + ".json")
+        spec.write_text(
+            json.dumps(
+                {
+                    "root": str(tree.folder),
+                    "names": list(selection),
+                    "keepsakes": keepsakes.specs(),
+                    "patterns": keepsakes.patterns,
+                }
+            )
+        )
+        talk = _Talk(workshop, settings, manner, durations, keepsakes)
+        told = talk.hold(environment, tree.folder, spec, around, listener or Unheard())
+    finally:
+        remove(home)
+    durations.learn(told.results)
+    return _run(environment, tree, selection, told, talk, around, time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class _Talk:
+    """The pieces that a dialogue is put together from."""
+
+    workshop: Workshop
+    settings: TestSettings
+    manner: Manner
+    durations: Durations
+    keepsakes: Keepsakes
+
+    def hold(
+        self,
+        environment: Environment,
+        root: Path,
+        spec: Path,
+        around: Surroundings,
+        listener: Listener,
+    ) -> Told:
+        orders_out, control = os.pipe()
+        events, records_in = os.pipe()
+        argv = (str(environment.python), str(_WORKER), str(spec), str(orders_out), str(records_in))
+        log = BoundedFile(self.manner.log or spec.with_suffix(".log"), _LOG_LIMIT)
+        theirs = [orders_out, records_in]
+
+        def start() -> Running:
+            process = Running(Command(argv, root, around.variables), tuple(theirs))
+            while theirs:
+                os.close(theirs.pop())
+            return process
+
+        dialogue = Dialogue(control, events, self.workshop.tokens, self._terms())
+        try:
+            told = dialogue.hold(start, listener, log.add)
+        finally:
+            log.close()
+            for fd in theirs:
+                os.close(fd)
+        if told.problem:
+            said = dialogue.output.value().decode("utf-8", "replace").strip()
+            told.problem += f"; it said:\n{said}" if said else ""
+        return told
+
+    def _terms(self) -> Terms:
+        return Terms(
+            jobs=self.workshop.jobs,
+            deadline=time.monotonic() + self.settings.timeout,
+            test_timeout=self.settings.test_timeout,
+            expected=self.durations.expected,
+            fail_fast=self.manner.fail_fast,
+            apart=self.settings.apart,
+            broken_off=self._broken_off,
+            kept=self.keepsakes.keep,
+        )
+
+    def _broken_off(self) -> str:
+        if self.workshop.stop.is_set():
+            return "interrupted"
+        if full(self.workshop.scratch):
+            return f"there is no more room in {self.workshop.scratch}"
+        return ""
+
+
+def _run(
+    environment: Environment,
+    tree: TreeFolder,
+    selection: Sequence[str],
+    told: Told,
+    talk: _Talk,
+    around: Surroundings,
+    seconds: float,
+) -> Run:
+    runner = told.facts.get("runner", "unittest")
+    notes = [talk.keepsakes.said_of(name) for name in told.facts.get("given", ())]
+    if told.stopped:
+        notes.append("stopped at the first test that did not pass")
+    version = told.facts.get("python", environment.version)
+    return Run(
+        tree=tree.tree,
+        selection=tuple(selection),
+        results=folded(told.results),
+        seconds=seconds,
+        command=around.by_hand(talk.manner.prelude, tree.folder, runner, selection),
+        interpreter=f"{environment.python} ({version})",
+        environment=environment.key,
+        log=talk.manner.log,
+        problem=told.problem,
+        notes=tuple(notes),
+    )
+
+
+def folded(results: Iterable[TestResult]) -> tuple[TestResult, ...]:
+    """Return one result per id, the worst, in the order of ids."""
+    by_id: dict[str, TestResult] = {}
+    for result in results:
+        before = by_id.get(result.id)
+        if before is None:
+            by_id[result.id] = result
+        else:
+            worst = min(before, result, key=lambda one: WORST_FIRST.index(one.status))
+            by_id[result.id] = replace(worst, seconds=before.seconds + result.seconds)
+    return tuple(by_id[test] for test in sorted(by_id))
