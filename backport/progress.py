@@ -24,10 +24,13 @@ class Progress(Protocol):
         """A run of ``total`` tests begins; ``cell`` is its label, such as ``green 1``."""
 
     def cell_test(self, cell: str, test: str, passed: bool) -> None:
-        """A test has ended."""
+        """A test has ended; one that was skipped, or not run, has not failed."""
 
-    def cell_finished(self, cell: str, summary: str, ok: bool) -> None:
-        """The run is over; ``ok`` says whether it came out as the proof wants it."""
+    def cell_finished(self, cell: str, summary: str, ok: bool | None) -> None:
+        """The run is over; ``ok`` says whether it came out as the proof wants it.
+
+        None: that hangs on other cells, and is said at the end.
+        """
 
 
 class Silent:
@@ -48,5 +51,5 @@ class Silent:
     def cell_test(self, cell: str, test: str, passed: bool) -> None:
         """Ignore the test."""
 
-    def cell_finished(self, cell: str, summary: str, ok: bool) -> None:
+    def cell_finished(self, cell: str, summary: str, ok: bool | None) -> None:
         """Ignore the end."""

@@ -12,6 +12,7 @@ from backport.environment.cleanup import tidy
 from backport.progress import Progress
 from backport.proof.kept_results import Results
 from backport.proof.proof_trees import Trees
+from backport.proof.verdict import counts
 from backport.runner.exported_tree import Store, TreeFolder
 from backport.runner.results import Environment, Run, Status, TestResult
 from backport.runner.runner import WORST_FIRST, Manner, Workshop, run_tests
@@ -91,7 +92,7 @@ class Runs:
         kept = None if self._fresh else self._results.get(key)
         if kept:
             self._progress.cell_started(ask.label, len(kept.results))
-            self._progress.cell_finished(ask.label, summary(kept) + ", kept", _well(ask, kept))
+            self._progress.cell_finished(ask.label, _summary(kept) + ", kept", _well(ask, kept))
             done: Future[Run | None] = Future()
             done.set_result(kept)
             return _Waiting(ask, key, done)
@@ -133,7 +134,7 @@ class Runs:
         finally:
             remove(laid.folder)
         self._results.put(key, run)
-        self._progress.cell_finished(ask.label, summary(run), _well(ask, run))
+        self._progress.cell_finished(ask.label, _summary(run), _well(ask, run))
         return run
 
 
@@ -158,24 +159,18 @@ class _Hearing:
 
     def test(self, result: TestResult) -> None:
         """Tell of a test."""
-        passed = result.status.passed or result.status is Status.SKIPPED
-        self._progress.cell_test(self._label, result.id, passed)
+        said_nothing = result.status in (Status.SKIPPED, Status.NOT_RUN)
+        self._progress.cell_test(self._label, result.id, result.status.passed or said_nothing)
 
 
-def _well(ask: Ask, run: Run) -> bool:
-    if ask.wants_red:
-        return not run.problem and any(result.status.red for result in run.results)
-    return run.green
+def _well(ask: Ask, run: Run) -> bool | None:
+    """Whether a run is green; what must fail is judged later, beside what passes."""
+    return None if ask.wants_red and not run.problem else run.green
 
 
-def summary(run: Run) -> str:
-    """Return the counts of a run in words, what is worst first: "2 failed, 712 passed"."""
-    counts = {
-        status: sum(result.status is status for result in run.results) for status in WORST_FIRST
-    }
-    said = [f"{count} {status.value}" for status, count in counts.items() if count]
+def _summary(run: Run) -> str:
     problem = run.problem.partition("\n")[0]
-    return ", ".join(filter(None, [problem, *said])) or "no tests"
+    return "; ".join(filter(None, [problem, counts(run.results)]))
 
 
 def repeated(runs: Sequence[Run]) -> Run:

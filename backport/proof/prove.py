@@ -12,21 +12,20 @@ tests that fail in a green cell and that the series itself does not add or chang
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from backport.proof.cells import Ask, Runs, summary
+from backport.proof.cells import Ask, Runs
 from backport.proof.guarded_hunks import prove_hunks
 from backport.proof.matrix import Claim, Planned, plan
 from backport.proof.proof_trees import Trees
 from backport.proof.verdict import (
     SEVERITY,
-    Finding,
+    base_cell,
     conclude,
-    green_findings,
+    judge_green,
+    judge_red,
     not_passed,
-    red_findings,
 )
 from backport.runner.results import Cell, CellKind, Proof, Run, Status, TestResult
 from backport.selection.test_names import chosen
@@ -59,11 +58,10 @@ def prove(claim: Claim, trees: Trees, runs: Runs, options: ProofOptions | None =
     found = _run_cells(planned, runs, options.repeat)
     base = _on_base(claim, found, runs, options.repeat)
     forgiven = _failing_there_too(found, base)
-    cells, findings = _judge(found, base, forgiven)
+    cells = _judge(found, base, forgiven)
     if base:
-        cells.append(_base_cell(base, forgiven))
-    end = conclude(claim, cells, findings)
-    proof = Proof(end.verdict, end.reason, tuple(cells), (), tuple(sorted(forgiven)))
+        cells.append(base_cell(base, forgiven))
+    proof = conclude(claim, cells, forgiven)
     if options.hunks:
         proof = replace(proof, hunks=prove_hunks(claim, trees, runs, _passing(cells)))
     return proof
@@ -159,32 +157,19 @@ def _failing_there_too(found: Iterable[tuple[Planned, Run]], base: Run | None) -
 
 def _judge(
     found: Sequence[tuple[Planned, Run]], base: Run | None, forgiven: frozenset[str]
-) -> tuple[list[Cell], list[Finding]]:
-    cells = [_cell(planned, run) for planned, run in found]
-    passing: defaultdict[int, set[str]] = defaultdict(set)
-    for number, results in _passing(cells).items():
-        passing[number] = {one.id for one in results}
-    judged, findings = [], []
-    for cell in cells:
-        if cell.kind in _GREEN:
-            wrong = list(green_findings(cell, base, forgiven))
-            reason = summary(cell.run)
-        else:
-            evidence = [
-                one.id
-                for one in cell.run.results
-                if one.status.red and one.id in passing[cell.tests_of]
-            ]
-            wrong = list(red_findings(cell, evidence))
-            reason = f"{len(evidence)} of {len(cell.run.results)} fail, as they must"
-        findings += wrong
-        reason = "; ".join(one.reason for one in wrong) or reason
-        judged.append(replace(cell, ok=not wrong, reason=reason))
-    return judged, findings
-
-
-def _cell(planned: Planned, run: Run) -> Cell:
-    return Cell(planned.kind, planned.tests_of, planned.code_of, run, ok=False, cut=planned.cut)
+) -> list[Cell]:
+    cells = [
+        Cell(one.kind, one.tests_of, one.code_of, run, ok=False, cut=one.cut) for one, run in found
+    ]
+    passing = {
+        number: frozenset(one.id for one in results) for number, results in _passing(cells).items()
+    }
+    return [
+        judge_green(cell, base, forgiven)
+        if cell.kind in _GREEN
+        else judge_red(cell, passing.get(cell.tests_of, frozenset()))
+        for cell in cells
+    ]
 
 
 def _passing(cells: Iterable[Cell]) -> dict[int, tuple[TestResult, ...]]:
@@ -194,8 +179,3 @@ def _passing(cells: Iterable[Cell]) -> dict[int, tuple[TestResult, ...]]:
         for cell in cells
         if cell.kind is CellKind.GREEN
     }
-
-
-def _base_cell(base: Run, forgiven: frozenset[str]) -> Cell:
-    reason = f"{len(forgiven)} fail there as well" if forgiven else "none of them fails there"
-    return Cell(CellKind.BASE, 0, 0, base, ok=not base.problem, reason=reason)

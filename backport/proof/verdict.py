@@ -1,54 +1,121 @@
-"""What the cells of a matrix come to: one verdict, and its reason in a sentence.
+"""What the cells of a matrix come to: a statement on each, one verdict, and its reason.
 
-"Failed" is never mixed up with "could not find out":
+"Failed" is never mixed up with "could not find out", nor with "not run":
 
 * broken: a change's own tests speak against it, and did not do so on the base;
 * could-not-tell: a test did not get as far as to say something, or not the same thing each time;
 * unproven: everything passes, with the fix and without it;
 * proven: red before, green after.
+
+Each fact is put into words once, here, from the results: a cell's statement is what every view
+prints of it, and the reason of a verdict is the statement of the cell that decided it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from backport.proof.matrix import Claim
-from backport.runner.results import Cell, CellKind, Run, Status, TestResult, Verdict
+from backport.runner.results import Cell, CellKind, Proof, Run, Status, TestResult, Verdict
+from backport.runner.runner import WORST_FIRST
 from backport.selection.test_names import covers
 
 #: The worst first.
 SEVERITY = (Verdict.BROKEN, Verdict.CANNOT_TELL, Verdict.UNPROVEN, Verdict.PROVEN)
+_GREEN = (CellKind.GREEN, CellKind.WHOLE)
+_PLURALS = {
+    Status.SETUP_ERROR: "set-up errors",
+    Status.ERROR: "errors",
+    Status.UNEXPECTED_SUCCESS: "unexpected successes",
+    Status.EXPECTED_FAILURE: "expected failures",
+}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A verdict on one thing, and why."""
-
-    verdict: Verdict
-    reason: str
-
-
-def green_findings(cell: Cell, base: Run | None, forgiven: frozenset[str]) -> Iterator[Finding]:
-    """Say what is wrong with a cell that should be green; nothing if it is.
+def judge_green(cell: Cell, base: Run | None, forgiven: frozenset[str]) -> Cell:
+    """Return a cell that should be green with its statement and what it speaks for.
 
     :param base: how the tests that failed here fared on the base; None where none was run
     :param forgiven: ids of those that fail there too
     """
-    where = f"change {cell.tests_of}'s tests on its commit"
-    if cell.kind is CellKind.WHOLE:
-        where = "the targeted tests on the last commit"
-    if cell.run.problem:
-        yield Finding(Verdict.CANNOT_TELL, f"{where} could not be run: {_first_line(cell.run)}")
-    bad = [one for one in not_passed(cell.run.results) if one.id not in forgiven]
-    against = [one for one in bad if _speaks_against(one, base)]
-    if against:
-        yield Finding(Verdict.BROKEN, f"{where}: {_counts(against)}: {_names(against)}")
-    elif bad:
-        yield Finding(Verdict.CANNOT_TELL, f"{where}: {_counts(bad)}: {_names(bad)}")
-    elif not any(one.status.passed for one in cell.run.results) and not cell.run.problem:
-        why = "none passed" if cell.run.results else "there are none"
-        yield Finding(Verdict.CANNOT_TELL, f"{where}: {why}, so they say nothing")
+    results = cell.run.results
+    bad = not_passed(results)
+    blamed = [one for one in bad if one.id not in forgiven]
+    said = [counts(results)]
+    if len(bad) > len(blamed):
+        said.append(f"{_of_them(len(bad) - len(blamed), len(bad))} on the base too")
+    if any(_speaks_against(one, base) for one in blamed):
+        verdict = Verdict.BROKEN
+    elif blamed or cell.run.problem:
+        verdict = Verdict.CANNOT_TELL
+    elif not any(one.status.passed for one in results):
+        verdict = Verdict.CANNOT_TELL
+        said.append("none passed, which says nothing" if results else "which says nothing")
+    else:
+        verdict = Verdict.PROVEN
+    return _judged(cell, verdict, said)
+
+
+def judge_red(cell: Cell, passing: frozenset[str]) -> Cell:
+    """Return a cell in which a test must fail with its statement and what it speaks for.
+
+    :param passing: ids of the tests that pass on their own commit: only these are evidence
+    """
+    results = [one for one in cell.run.results if one.status is not Status.NOT_RUN]
+    red = [one.id for one in results if one.status.red]
+    evidence = tuple(one for one in red if one in passing)
+    others = [one for one in cell.run.results if not (one.status.passed or one.status.red)]
+    unsure = [one for one in others if one.status is not Status.SKIPPED]
+    said = [_red_words(len(evidence), len(red), len(results), bool(unsure), cell.tests_of)]
+    if others:
+        said.append(counts(others))
+    if evidence:
+        verdict = Verdict.PROVEN
+    elif cell.run.problem or unsure:
+        verdict = Verdict.CANNOT_TELL
+    else:
+        verdict = Verdict.UNPROVEN
+    return _judged(replace(cell, evidence=evidence), verdict, said)
+
+
+def _red_words(evidence: int, red: int, total: int, unsure: bool, change: int) -> str:
+    if not total:
+        return "no test ran, and one must fail"
+    if not red:
+        return f"none of {total:,} fails{' for certain' * unsure}, and one must"
+    if not evidence:
+        return f"{red:,} of {total:,} {_but(red, change)}, which shows nothing"
+    verb = "fails, as it must" if evidence == 1 else "fail, as they must"
+    more = red - evidence
+    return f"{evidence:,} of {total:,} {verb}" + f"; {more:,} more {_but(more, change)}" * bool(
+        more
+    )
+
+
+def _but(number: int, change: int) -> str:
+    verbs = ("fails", "does") if number == 1 else ("fail", "do")
+    return f"{verbs[0]}, but {verbs[1]} not pass on change {change}'s own commit either"
+
+
+def _judged(cell: Cell, verdict: Verdict, said: Iterable[str]) -> Cell:
+    # A problem of the run as a whole comes first: what it counted cannot be believed.
+    words = "; ".join(filter(None, [cell.run.problem.partition("\n")[0], *said]))
+    return replace(cell, verdict=verdict, ok=verdict is Verdict.PROVEN, reason=words)
+
+
+def base_cell(base: Run, forgiven: frozenset[str]) -> Cell:
+    """Return the cell of what was run on the base, which blames nobody."""
+    cell = Cell(CellKind.BASE, 0, 0, base, ok=False)
+    why = "" if forgiven else "none of them fails there"
+    verdict = Verdict.CANNOT_TELL if base.problem else Verdict.PROVEN
+    return _judged(cell, verdict, [counts(base.results), why])
+
+
+def _of_them(number: int, of: int) -> str:
+    if number == of:
+        return "it fails" if of == 1 else "all of these fail"
+    return f"{number:,} of these {'fails' if number == 1 else 'fail'}"
 
 
 def _speaks_against(result: TestResult, base: Run | None) -> bool:
@@ -61,61 +128,48 @@ def _speaks_against(result: TestResult, base: Run | None) -> bool:
     return result.status is Status.SETUP_ERROR and fine
 
 
-def red_findings(cell: Cell, evidence: Sequence[str]) -> Iterator[Finding]:
-    """Say what is wrong with a cell in which a test must fail; nothing if one does.
-
-    :param evidence: ids of the tests that fail here, and pass with the fix
-    """
-    if evidence:
-        return
-    flip = cell.kind is CellKind.FLIP
-    place = "on the fixed code" if flip else f"without change {cell.tests_of}"
-    tests = f"change {cell.tests_of}'s tests"
-    unsure = [one for one in cell.run.results if _unsure(one)]
-    if cell.run.problem:
-        yield Finding(
-            Verdict.CANNOT_TELL, f"{tests} could not be run {place}: {_first_line(cell.run)}"
-        )
-    elif any(one.status is Status.FLAKY for one in unsure):
-        flaky = [one for one in unsure if one.status is Status.FLAKY]
-        yield Finding(Verdict.CANNOT_TELL, f"{place} fails only sometimes: {_names(flaky)}")
-    elif unsure:
-        how = f"{_counts(unsure)}: {_names(unsure)}"
-        yield Finding(Verdict.CANNOT_TELL, f"{tests} {place} say nothing: {how}")
-    elif flip:
-        yield Finding(
-            Verdict.UNPROVEN,
-            f"change {cell.tests_of}'s test passes on the fixed code as well, so it does not show "
-            f"the bug; one of these would need to fail: {_names(cell.run.results)}",
-        )
-    else:
-        yield Finding(
-            Verdict.UNPROVEN,
-            f"nothing fails {place}; one of these would need to: {_names(cell.run.results)}",
-        )
+def conclude(claim: Claim, cells: Sequence[Cell], forgiven: frozenset[str]) -> Proof:
+    """Return the verdict of judged cells: the worst of them; if all are well, what was proven."""
+    verdict, reason = _conclude(claim, cells)
+    return Proof(verdict, reason, tuple(cells), (), tuple(sorted(forgiven)))
 
 
-def conclude(claim: Claim, cells: Sequence[Cell], findings: Sequence[Finding]) -> Finding:
-    """Return the worst of the findings; where there are none, what was proven."""
-    if findings:
-        return min(findings, key=lambda one: SEVERITY.index(one.verdict))
+def _conclude(claim: Claim, cells: Sequence[Cell]) -> tuple[Verdict, str]:
+    worst = min(cells, key=lambda cell: SEVERITY.index(cell.verdict), default=None)
+    if worst and worst.verdict is not Verdict.PROVEN:
+        return worst.verdict, f"{_place(worst)}: {worst.reason}{_would_need_to_fail(worst)}"
+    green = [cell for cell in cells if cell.kind in _GREEN]
+    if not green:
+        return Verdict.UNPROVEN, "the series names no tests, and its patches add or change none"
     red = [cell for cell in cells if cell.kind is CellKind.RED]
-    if not any(cell.kind in (CellKind.GREEN, CellKind.WHOLE) for cell in cells):
-        return Finding(
-            Verdict.UNPROVEN, "the series names no tests, and its patches add or change none"
-        )
     lacking = {fix.number for fix in claim.fixes} - {cell.tests_of for cell in red}
     if lacking:
         numbers = ", ".join(map(str, sorted(lacking)))
-        return Finding(Verdict.UNPROVEN, f"change {numbers} has no test that could fail without it")
-    passed = f"all {_passed(cells)} targeted tests pass on every commit"
+        return Verdict.UNPROVEN, f"change {numbers} has no test that could fail without it"
+    passed = f"on the last commit {counts(green[-1].run.results)}"
     if not claim.fixes:
-        return Finding(Verdict.PROVEN, f"{passed}; there is no fix in it that a test must catch")
-    said = "; ".join(
-        f"{_number(_red(cell))} of {len(cell.run.results)} fail without change {cell.tests_of}"
-        for cell in red
-    )
-    return Finding(Verdict.PROVEN, f"{said}, and {passed}")
+        return Verdict.PROVEN, f"{passed}; there is no fix in it that a test must catch"
+    without = [f"without change {cell.tests_of} {cell.reason}" for cell in red]
+    return Verdict.PROVEN, "; ".join([*without, passed])
+
+
+def _place(cell: Cell) -> str:
+    return {
+        CellKind.GREEN: f"change {cell.tests_of}'s tests on its own commit",
+        CellKind.RED: f"change {cell.tests_of}'s tests without it",
+        CellKind.FLIP: f"change {cell.tests_of}'s tests, as they were, on the fixed code",
+        CellKind.WHOLE: "the targeted tests on the last commit",
+        CellKind.BASE: "the tests that fail, on the base",
+    }[cell.kind]
+
+
+def _would_need_to_fail(cell: Cell, most: int = 3) -> str:
+    """Name the tests of a cell that nothing else names: all passed where one must not."""
+    names = [one.id for one in cell.run.results if one.status.passed]
+    if cell.verdict is not Verdict.UNPROVEN or not names:
+        return ""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f": {', '.join(names[:most])}{more}"
 
 
 def not_passed(results: Iterable[TestResult]) -> list[TestResult]:
@@ -123,34 +177,11 @@ def not_passed(results: Iterable[TestResult]) -> list[TestResult]:
     return [one for one in results if not (one.status.passed or one.status is Status.SKIPPED)]
 
 
-def _unsure(result: TestResult) -> bool:
-    said = result.status.passed or result.status.red or result.status is Status.SKIPPED
-    return not said
-
-
-def _red(cell: Cell) -> list[TestResult]:
-    return [one for one in cell.run.results if one.status.red]
-
-
-def _passed(cells: Sequence[Cell]) -> int:
-    good = (cell for cell in cells if cell.kind in (CellKind.GREEN, CellKind.WHOLE))
-    return len({one.id for cell in good for one in cell.run.results if one.status.passed})
-
-
-def _counts(results: Sequence[TestResult]) -> str:
-    how = [one.status.value for one in results]
-    return ", ".join(f"{how.count(word)} {word}" for word in dict.fromkeys(how))
-
-
-def _number(results: Sequence[TestResult]) -> str:
-    return str(len(results))
-
-
-def _names(results: Sequence[TestResult], most: int = 3) -> str:
-    names = [one.id for one in results]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def _first_line(run: Run) -> str:
-    return run.problem.partition("\n")[0]
+def counts(results: Iterable[TestResult]) -> str:
+    """Return the counts of results in words, what is worst first: "2 failed, 712 passed"."""
+    found = Counter(result.status for result in results)
+    said = [
+        f"{number:,} {_PLURALS.get(status, status.value) if number > 1 else status.value}"
+        for status, number in sorted(found.items(), key=lambda one: WORST_FIRST.index(one[0]))
+    ]
+    return ", ".join(said) or "no test ran"

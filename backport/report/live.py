@@ -114,13 +114,13 @@ class LiveView:
         with self._events, self._state:
             self._tracker.test(cell, test, passed)
 
-    def cell_finished(self, cell: str, summary: str, ok: bool) -> None:
+    def cell_finished(self, cell: str, summary: str, ok: bool | None) -> None:
         """Turn the cell's row into a line that stays."""
         with self._events:
             with self._state:
                 took = self._tracker.finish(cell)
             words = Text.assemble(
-                (f"  {self._signs.verdict(ok)} ", "green" if ok else "bold red"),
+                (f"  {self._signs.verdict(ok)} ", "bold red" if ok is False else "green"),
                 said(f"{cell:<9}", self._console, "bold"),
                 "  ",
                 said(summary, self._console),

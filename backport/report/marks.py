@@ -36,9 +36,10 @@ class Marks:
         """How many columns a tick or a cross takes."""
         return max(len(self.tick), len(self.cross))
 
-    def verdict(self, ok: bool) -> str:
-        """Return the tick or the cross, all of one width."""
-        return (self.tick if ok else self.cross).ljust(self.width)
+    def verdict(self, ok: bool | None) -> str:
+        """Return the tick or the cross, or a bullet where nobody knows yet; all of one width."""
+        sign = self.bullet if ok is None else self.tick if ok else self.cross
+        return sign.ljust(self.width)
 
 
 _SIGNS = Marks("✓", "✗", "!", "·", "━", "─", "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "…")

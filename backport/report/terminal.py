@@ -64,14 +64,13 @@ class LineView:
         """Name the first tests that fail."""
         with self._lock:
             now = self._tracker.test(cell, test, passed)
-            number, wanted = now.failed, now.must_fail
+            number = now.failed
         if passed or number > NAMED_FAILURES:
             return
         more = " (further ones are in the report)" if number == NAMED_FAILURES else ""
-        verb = "fails, as wanted:" if wanted else "fails:"
-        self._line(4, f"{cell} {verb} {nickname(test)}{more}")
+        self._line(4, f"{cell} fails: {nickname(test)}{more}")
 
-    def cell_finished(self, cell: str, summary: str, ok: bool) -> None:
+    def cell_finished(self, cell: str, summary: str, ok: bool | None) -> None:
         """Say how it came out, and how long it took."""
         with self._lock:
             took = self._tracker.finish(cell)

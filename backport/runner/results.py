@@ -85,6 +85,15 @@ class Run:
         )
 
 
+class Verdict(str, Enum):
+    """The verdict of a proof (design, section 2)."""
+
+    PROVEN = "proven"
+    UNPROVEN = "unproven"
+    BROKEN = "broken"
+    CANNOT_TELL = "could-not-tell"
+
+
 class CellKind(str, Enum):
     """What a cell of the matrix means."""
 
@@ -105,21 +114,14 @@ class Cell:
     run: Run
     ok: bool  # came out as the proof wants it
     cut: bool = False  # red cell: only the tests that the fix adds or changes
-    reason: str = ""
+    reason: str = ""  # how it came out: the one statement of it that is printed anywhere
+    evidence: tuple[str, ...] = ()  # of a red cell: ids that fail here, and pass on their commit
+    verdict: Verdict = Verdict.CANNOT_TELL  # what it speaks for
 
     @property
     def label(self) -> str:
         """A short name, unique within a matrix."""
         return f"{self.kind.value} {self.tests_of}/{self.code_of}"
-
-
-class Verdict(str, Enum):
-    """The verdict of a proof (design, section 2)."""
-
-    PROVEN = "proven"
-    UNPROVEN = "unproven"
-    BROKEN = "broken"
-    CANNOT_TELL = "could-not-tell"
 
 
 class Guard(str, Enum):

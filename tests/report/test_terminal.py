@@ -93,7 +93,7 @@ def test_a_log_gets_one_line_per_step_failing_test_and_cell() -> None:
         "· verify",
         "    green 1/1 fails: ApiTestCase.test_quota_two",
         "  ✗ green 1/1: 1 passed, 1 failed (1.0 s)",
-        "    red 2/1 fails, as wanted: ApiTestCase.test_quota",
+        "    red 2/1 fails: ApiTestCase.test_quota",
         "  ✓ red 2/1: 1 of 1 fails, as it must (1.0 s)",
     ]
 
