@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backport.apply.splice import splice
 from backport.checkout.objects import Commit, Entry
 from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
-from backport.patch.model import GITLINK, FilePatch, Patch
+from backport.patch.model import FilePatch, Patch
 from backport.patch.reader import parse_diff, parse_patch, patch_paths
 from backport.patch.writer import render_patch
 from backport.series.model import Change
@@ -45,22 +44,11 @@ class Delta:
 
 @dataclass(frozen=True)
 class _Known:
-    """What of a patch can be applied to the very files that it was made from.
-
-    :param after: what comes out, by the new path, where it was as simple as that
-    :param files: the others, which git is to apply
-    """
+    """What of a patch can be applied to the very files that it was made from."""
 
     change: Change
     before: Mapping[str, Entry]
-    after: Mapping[str, Entry]
     files: tuple[FilePatch, ...]
-
-    @property
-    def given(self) -> dict[str, Entry]:
-        """What git is given to apply the others to, and nothing that was made without it."""
-        paths = (file.old_path for file in self.files if file.old_path)
-        return {path: self.before[path] for path in paths}
 
 
 def make_deltas(scratch: Scratch, changes: Sequence[Change]) -> list[Delta]:
@@ -71,14 +59,39 @@ def make_deltas(scratch: Scratch, changes: Sequence[Change]) -> list[Delta]:
     """
     picked = [_picked(scratch, change) if change.commit else None for change in changes]
     patches = [_patch(scratch, *pair) for pair in zip(changes, picked, strict=True)]
-    known = [_known(scratch, *pair) for pair in zip(changes, patches, strict=True)]
-    afters = _afters(scratch, known)
+    sides = _all_sides(scratch, changes, patches)
     return [
-        Delta(change, patch, _sides(patch, one.before, {**one.after, **after}), commit)
-        for change, patch, one, after, commit in zip(
-            changes, patches, known, afters, picked, strict=True
-        )
+        Delta(change, patch, sides[number], commit)
+        for number, (change, patch, commit) in enumerate(zip(changes, patches, picked, strict=True))
     ]
+
+
+def _all_sides(
+    scratch: Scratch, changes: Sequence[Change], patches: Sequence[Patch]
+) -> dict[int, dict[str, Sides]]:
+    """Make what each patch comes to, in as few rounds as one is made from what another makes."""
+    sides: dict[int, dict[str, Sides]] = {}
+    left = list(range(len(changes)))
+    while left:
+        ready = _ready(scratch, patches, left)
+        known = [_known(scratch, changes[number], patches[number]) for number in ready]
+        for number, one, after in zip(ready, known, _afters(scratch, known), strict=True):
+            sides[number] = _sides(patches[number], one.before, after)
+        left = [number for number in left if number not in sides]
+    return sides
+
+
+def _ready(scratch: Scratch, patches: Sequence[Patch], left: Sequence[int]) -> list[int]:
+    """Choose those that wait for no file that another one makes; the first never does."""
+    old = {n: {file.old_blob for file in patches[n].files if file.old_blob} for n in left}
+    here = scratch.full_ids({blob for blobs in old.values() for blob in blobs})
+    ready, made = [], set[str]()
+    for number in left:
+        # One may name a blob by more digits than the other.
+        if not made & {blob[:7] for blob in old[number] if blob not in here}:
+            ready.append(number)
+        made |= {file.new_blob[:7] for file in patches[number].files if file.new_blob}
+    return ready
 
 
 def _patch(scratch: Scratch, change: Change, picked: Commit | None) -> Patch:
@@ -150,41 +163,15 @@ def _known(scratch: Scratch, change: Change, patch: Patch) -> _Known:
         if file.old_path and file.old_blob in blobs
     }
     files = [file for file in patch.files if not file.old_path or file.old_blob in blobs]
-    made = [_made(scratch, file, before.get(file.old_path or "")) for file in files]
-    named = [path for file in patch.files for path in file.paths]
-    if len(set(named)) < len(named):
-        made = [None for _ in files]  # what two parts say of one path, git puts together
-    return _Known(
-        change,
-        before,
-        {path: entry for one in made if one for path, entry in one.items()},
-        tuple(file for file, one in zip(files, made, strict=True) if one is None),
-    )
-
-
-def _made(scratch: Scratch, file: FilePatch, before: Entry | None) -> dict[str, Entry] | None:
-    """Make what a file comes to, if anything, under its new path.
-
-    None where git has to: it is no text, or the patch is not just what it says that it is.
-    """
-    if file.binary or GITLINK in (file.old_mode, file.new_mode):
-        return None
-    data = splice(scratch.blob(before.blob) if before else b"", file.hunks)
-    if data is None:
-        return None
-    if file.new_path is None:
-        return None if data else {}
-    blob = scratch.write_blob(data)
-    mode = file.new_mode or (before.mode if before else "100644")
-    return {file.new_path: Entry(mode, blob)} if blob.startswith(file.new_blob or "") else None
+    return _Known(change, before, tuple(files))
 
 
 def _afters(scratch: Scratch, known: Sequence[_Known]) -> list[Mapping[str, Entry]]:
-    """Let git apply the files that are left, each change's in a folder of its own, in one go."""
+    """Let git apply them, each change's files in a folder of their own, in one go."""
     before = {
         f"{number}/{path}": entry
         for number, one in enumerate(known)
-        for path, entry in one.given.items()
+        for path, entry in one.before.items()
     }
     files = [_within(f"{n}/", file) for n, one in enumerate(known) for file in one.files]
     after, _ = scratch.patched(before, render_patch(files)) if files else ({}, ())
@@ -207,7 +194,7 @@ def _within(folder: str, file: FilePatch) -> FilePatch:
 
 def _after(scratch: Scratch, known: _Known) -> Mapping[str, Entry]:
     patch = render_patch(known.files)
-    after, complaints = scratch.patched(known.given, patch) if patch else ({}, ())
+    after, complaints = scratch.patched(known.before, patch) if patch else ({}, ())
     if after is None:
         raise UsageError(
             f"{_place(known.change)}: the patch does not fit the blobs that its index lines name: "

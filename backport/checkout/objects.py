@@ -109,16 +109,6 @@ def _signature(role: str, signed: Signed) -> str:
     return f"{role} {signed.person} {signed.date}"
 
 
-def encode_tree(entries: Mapping[str, Entry]) -> bytes:
-    """Write a tree object of one level (git's pack format): a folder counts as if with a slash."""
-    rows = [(name.encode("utf-8", "surrogateescape"), entry) for name, entry in entries.items()]
-    rows.sort(key=lambda row: row[0] + b"/" if row[1].mode == FOLDER else row[0])
-    return b"".join(
-        b"%s %s\0%s" % (entry.mode.lstrip("0").encode(), name, bytes.fromhex(entry.blob))
-        for name, entry in rows
-    )
-
-
 def parse_entry(field: str) -> tuple[str, Entry]:
     """Read a record of ``ls-tree -z``: the path, and what is there."""
     head, _, path = field.partition("\t")

@@ -11,7 +11,6 @@ from backport.checkout.history import History
 from backport.checkout.object_store import Store
 from backport.checkout.objects import Commit, Entry, parse_commit, parse_entry
 from backport.checkout.partial_clone import Promisor
-from backport.checkout.trees import Trees
 
 #: Paths on one command line: the system takes some two million bytes (execve(2)).
 _AT_ONCE = 400
@@ -23,12 +22,10 @@ class Reader:
     All methods raise :class:`~backport.checkout.git.GitFailedError` where git breaks.
     """
 
-    def __init__(self, folder: Path, object_format: str = "sha1") -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.git = Git(folder, folder)
-        self._id_length = {"sha1": 40, "sha256": 64}[object_format]
-        self._store = Store(self.git, folder, object_format)
-        self._trees = Trees(self._store, self._id_length)
+        self._store = Store(self.git, folder)
         self._history: History | None = None
         self.history_folder: Path | None = None  # what was read of a history is kept there
         self.promisor: Promisor | None = None  # what the checkout lacks can be had from there
@@ -75,13 +72,13 @@ class Reader:
 
     def entries(self, tree: str, paths: Iterable[str]) -> dict[str, Entry]:
         """Return the entries of ``tree`` at ``paths``; a folder is one, too."""
-        found = ((path, self._trees.find(tree, path)) for path in paths)
+        found = ((path, self._store.find(tree, path)) for path in paths)
         return {path: hit[1] for path, hit in found if hit and hit[0] == path}
 
     def below(self, tree: str, prefixes: Iterable[str]) -> dict[str, Entry]:
         """Return the files of ``tree`` in some folders, and those that are such a path itself."""
         names = [prefix.rstrip("/") for prefix in prefixes]
-        found = (self._trees.reach(tree, name) for name in names if self.entries(tree, [name]))
+        found = (self._store.reach(tree, name) for name in names if self.entries(tree, [name]))
         return {path: entry for files in found for path, entry in files}
 
     def files(self, tree: str) -> dict[str, Entry]:

@@ -51,8 +51,8 @@ class Scratch(Reader):
     :class:`~backport.checkout.reader.Reader`'s.
     """
 
-    def __init__(self, folder: Path, object_format: str = "sha1") -> None:
-        super().__init__(folder, object_format)
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
         self._numbers = itertools.count()
 
     # -- making trees ----------------------------------------------------------------------
@@ -63,7 +63,7 @@ class Scratch(Reader):
 
     def update(self, tree: str | None, entries: Mapping[str, Entry | None]) -> str:
         """Return ``tree`` (None: the empty one) with some entries set, or taken out (None)."""
-        return self._trees.update(tree, entries.items())
+        return self._store.update(tree, entries.items())
 
     def overlay(self, code_tree: str, tests_tree: str, prefixes: Sequence[str]) -> str:
         """Return ``code_tree`` with everything under ``prefixes`` as it is in ``tests_tree``."""
@@ -79,7 +79,7 @@ class Scratch(Reader):
 
         :param paths: all those that the patch names; git need not look at any others
         """
-        here = dict(hit for path in paths for hit in self._trees.reach(tree, path))
+        here = dict(hit for path in paths for hit in self._store.reach(tree, path))
         after, complaints = self.patched(here, patch, reverse)
         if after is None:
             return Attempt(None, complaints)
@@ -198,7 +198,7 @@ def create_scratch(
         for name in ("refs", "info", "objects/info"):
             (folder / name).mkdir(parents=True)
         _arrange(folder, objects, object_format, shallow)
-    return Scratch(folder, object_format)
+    return Scratch(folder)
 
 
 #: What git init writes (gitrepository-layout(5), git-config(1)), and that objects are as they are:
