@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from backport.checkout.branches import upstream_first
 from backport.checkout.repository import Checkout
 from backport.errors import UsageError
 from backport.series.model import Branch
@@ -27,7 +28,8 @@ def locate_base(checkout: Checkout, branch: Branch, onto: str | None = None) -> 
         return _onto(checkout, onto)
     local, tag = f"refs/heads/{branch.branch}", f"refs/tags/{branch.eol_tag}"
     found = checkout.refs(local, f"refs/remotes/*/{branch.branch}", tag)
-    for name in (local, *_remotes(found), tag):
+    remotes = upstream_first(name for name in found if name.startswith("refs/remotes/"))
+    for name in (local, *remotes, tag):
         if name in found:
             return Base(found[name], re.sub("^refs/(heads|remotes|tags)/", "", name))
     looked_for = [branch.branch, f"<remote>/{branch.branch}"]
@@ -63,10 +65,3 @@ def _onto(checkout: Checkout, onto: str) -> Base:
             + (" History is cut off here (a shallow clone)." if checkout.is_shallow else ""),
         )
     return Base(commit, onto)
-
-
-def _remotes(found: dict[str, str]) -> list[str]:
-    """The remotes' branches, upstream's usual names first; then in alphabetical order."""
-    usual = ("refs/remotes/origin/", "refs/remotes/gerrit/", "refs/remotes/upstream/")
-    names = sorted(name for name in found if name.startswith("refs/remotes/"))
-    return sorted(names, key=lambda name: not name.startswith(usual))
