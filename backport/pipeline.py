@@ -8,7 +8,7 @@ from pathlib import Path
 
 from backport.apply.engine import Options, Signing, apply_series
 from backport.apply.outcome import Conflict, Outcome
-from backport.checkout.urls import without_password
+from backport.checkout.remote import without_password
 from backport.conflict.pending import Pending, State, pending, pending_files
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
 from backport.interrupts import deferred

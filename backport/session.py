@@ -13,14 +13,13 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from backport.checkout.clone import clone_once
-from backport.checkout.embedded import embedded_checkout
+from backport.checkout.embedded import embedded_checkout, fetch_sdist, unpack_sdist
 from backport.checkout.git import git_version
 from backport.checkout.locate import Base, check_project, locate_base
+from backport.checkout.remote import is_url, without_password
 from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
-from backport.checkout.sdist import fetch_sdist, unpack_sdist
-from backport.checkout.stale_locks import clear_up
-from backport.checkout.urls import is_url, without_password
+from backport.checkout.transaction import clear_up
 from backport.download.pip_settings import read_settings
 from backport.errors import CannotTellError, UsageError
 from backport.progress import Progress

@@ -9,8 +9,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from backport.checkout.git import Git, GitFailedError
+from backport.checkout.remote import check_url, without_password
 from backport.checkout.repository import Checkout, open_checkout
-from backport.checkout.urls import check_url, without_password
 from backport.errors import CannotTellError
 from backport.progress import Progress
 from backport.workspace import workspace

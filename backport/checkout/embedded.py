@@ -16,6 +16,10 @@ from backport.checkout.git import Git
 from backport.checkout.objects import Entry, Signed
 from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
+from backport.download.checksum_store import Store
+from backport.download.pip_settings import IndexSettings
+from backport.download.requirement import Wanted
+from backport.download.unpack import unpack
 from backport.errors import CannotTellError, UsageError
 from backport.progress import Progress
 from backport.series.model import Branch, Embedded, Person
@@ -148,3 +152,47 @@ def _mismatch(file: RewindFile, version: str, what: str) -> CannotTellError:
         f"the fix cannot be taken out of {version}: {file.path} is {what}",
         "The rewind file and the release do not go together; neither was changed.",
     )
+
+
+# -- the release itself: fetched, checked, unpacked; no code of it is run ------------------
+
+
+def fetch_sdist(
+    project: str,
+    version: str,
+    sha256: str,
+    cache: Path,
+    settings: IndexSettings,
+    progress: Progress,
+) -> Path:
+    """Return a release's source archive out of the cache, fetched if it is not in there.
+
+    :param sha256: its checksum, in hexadecimal; made sure of at each use
+    :param cache: the folder for what can be had again
+    :raises CannotTellError: it is not to be had, or has another checksum (nothing is kept then)
+    """
+    store = Store(cache / "files")
+    if kept := store.kept(sha256.lower()):
+        return kept
+    # The library takes a third of a second to import, which a warm run need not pay.
+    from backport.download.fetch import Fetcher
+
+    wanted = Wanted(project, version, frozenset([sha256.lower()]))
+    progress.update(f"fetching {wanted}")
+    try:
+        with (
+            workspace(cache / "partial") as scratch,
+            Fetcher(settings, store, scratch) as fetcher,
+        ):
+            return fetcher.fetch(wanted)
+    except OSError as error:
+        raise CannotTellError(f"{wanted} cannot be kept in {cache}: {error}") from error
+
+
+def unpack_sdist(archive: Path, folder: Path) -> None:
+    """Unpack a source archive into a folder, without the folder at its top.
+
+    :param folder: is made; it must not be there yet
+    :raises ArchiveError: it is damaged or hostile, see :mod:`backport.download.unpack`
+    """
+    unpack(archive, folder)

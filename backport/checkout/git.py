@@ -6,6 +6,7 @@ git that has all of it is 2.38 (``merge-tree --write-tree``).
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import tempfile
@@ -122,6 +123,16 @@ def git_version() -> tuple[int, int]:
     if version < OLDEST_GIT:
         raise CannotTellError(f"{text!r} is too old", "git 2.38 or newer is needed.")
     return version
+
+
+def quoted(path: Path) -> str:
+    """Return a path for git's lists of object folders, where a quote begins C's escapes (2.11 on).
+
+    So that a name with a colon or a newline can stand there (git(1),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES; gitrepository-layout(5), objects/info/alternates).
+    """
+    escaped = os.fspath(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def _start() -> gitpython.Git:

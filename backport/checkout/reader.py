@@ -10,7 +10,7 @@ from backport.checkout.git import Git
 from backport.checkout.history import History
 from backport.checkout.object_store import Store
 from backport.checkout.objects import Commit, Entry, parse_commit, parse_entry
-from backport.checkout.partial_clone import Promisor
+from backport.checkout.remote import Promisor
 
 #: Paths on one command line: the system takes some two million bytes (execve(2)).
 _AT_ONCE = 400

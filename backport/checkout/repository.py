@@ -1,4 +1,4 @@
-"""The checkout: the user's repository. It is only read here; see ``handover.py``."""
+"""The checkout: the user's repository. It is only read here; see ``transaction.py``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backport.checkout.git import Git, GitFailedError
-from backport.checkout.partial_clone import Promisor, read_promisor
+from backport.checkout.remote import Promisor, read_promisor
 from backport.checkout.scratch import Scratch, create_scratch
 from backport.errors import UsageError
 from backport.series.model import Person

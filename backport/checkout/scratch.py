@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from backport.checkout.git import GitFailedError
+from backport.checkout.git import GitFailedError, quoted
 from backport.checkout.objects import (
     NOBODY,
     Attempt,
@@ -212,10 +212,7 @@ def _arrange(folder: Path, objects: Path, object_format: str, shallow: bytes) ->
     if object_format != "sha1":
         config += f"[extensions]\n\tobjectFormat = {object_format}\n"
     (folder / "config").write_text(config)
-    # A line that begins with a quote is unquoted by git as C does it (2.11.1 on),
-    # so that a path with a newline can stand there.
-    alternate = str(objects).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    line = f'"{alternate}"\n'.encode("utf-8", "surrogateescape")
+    line = (quoted(objects) + "\n").encode("utf-8", "surrogateescape")
     (folder / "objects/info/alternates").write_bytes(line)
     (folder / "info/attributes").write_text(_ATTRIBUTES)
     if shallow:

@@ -19,7 +19,7 @@ import platformdirs
 from rich.console import Console
 
 from backport import __version__
-from backport.checkout.urls import without_password
+from backport.checkout.remote import without_password
 from backport.errors import BackportError, ExitCode, InterruptedAfterError, UsageError
 from backport.pipeline import Findings
 from backport.progress import Progress

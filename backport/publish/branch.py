@@ -9,8 +9,7 @@ from pathlib import Path
 from backport.checkout.objects import Signed
 from backport.checkout.repository import Checkout
 from backport.checkout.scratch import Scratch
-from backport.checkout.stale_locks import RefUpdate, refuse_locked
-from backport.checkout.transaction import hand_over
+from backport.checkout.transaction import RefUpdate, hand_over, refuse_locked
 from backport.errors import RefusedError
 
 #: Where ``--replace`` keeps what a branch held before.

@@ -23,7 +23,9 @@ _MANY = 100
 _SIGNING = Signing(Person("A", "a@localhost"), Person("C", "c@localhost"), "1500000000 +0000")
 #: The command starts Python, takes locks and writes four reports besides: git am has no such thing.
 _OURS = {"the engine in this process": ("engine", True), "the whole command": ("command", False)}
-_THEIRS = {"git am with its worktree": ("fresh", 0.10), "git am alone": ("alone", 1.0)}
+_THEIRS = {"git am with its worktree": "fresh", "git am alone": "alone"}
+#: A git is asked for each object of each change.
+_FEW_AIMS, _MANY_AIMS = {"fresh": 0.10, "alone": 1.0}, {"fresh": 0.15, "alone": 1.0}
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,10 @@ def _measured(stand: Stand, case: Case) -> Section:
     }
     stand.say(case.label)
     taken = in_turns(ways, stand.turns or _TURNS, stand.say, warm_up=1)
+    aims = _MANY_AIMS if len(case.mails) == _MANY else _FEW_AIMS
     figures = tuple(
-        Figure(ours, theirs, taken[way], taken[other], aim if compared else None)
-        for theirs, (other, aim) in _THEIRS.items()
+        Figure(ours, theirs, taken[way], taken[other], aims[other] if compared else None)
+        for theirs, other in _THEIRS.items()
         for ours, (way, compared) in _OURS.items()
     )
     note = f"All four ways made tree {case.tree[:12]}, in each turn."

@@ -9,8 +9,7 @@ import pytest
 
 from backport.checkout.objects import Signed
 from backport.checkout.repository import Checkout, Identities, open_checkout
-from backport.checkout.stale_locks import RefUpdate
-from backport.checkout.transaction import hand_over
+from backport.checkout.transaction import RefUpdate, hand_over
 from backport.errors import RefusedError, UsageError
 from backport.series.model import Person
 from gitrepo import Repo, make_repo, snapshot

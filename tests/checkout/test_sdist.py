@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backport.checkout.sdist import fetch_sdist, unpack_sdist
+from backport.checkout.embedded import fetch_sdist, unpack_sdist
 from backport.download.pip_settings import IndexSettings, read_settings
 from backport.errors import CannotTellError, ExitCode
 from backport.progress import Silent

@@ -18,11 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from backport.checkout import stale_locks as leftover
+from backport.checkout import transaction as leftover
 from backport.checkout.objects import Signed
 from backport.checkout.repository import open_checkout
-from backport.checkout.stale_locks import RefUpdate, clear_up, make_note, noted
-from backport.checkout.transaction import hand_over
+from backport.checkout.transaction import RefUpdate, clear_up, hand_over, make_note, noted
 from backport.errors import CannotTellError, RefusedError
 from backport.series.model import Person
 from gitrepo import Repo, Snapshot, make_repo, snapshot
@@ -278,17 +277,15 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> N
     monkeypatch.setattr(time, "sleep", sleep)
 
 
-@pytest.mark.parametrize("kind", ["of another commit", "much later", "a link", "just now gone"])
+@pytest.mark.parametrize("kind", ["of another commit", "a link", "just now gone"])
 def test_a_lock_that_our_git_cannot_have_left_is_left(
     created: Stand, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkout = open_checkout(created.repo.path)
     new = created.updates[0].new
-    with noted(created.note, make_note(checkout, "tmp_objdir-backport-0", created.updates)):
+    with noted(created.note, make_note(checkout, created.updates)):
         lock = lock_of(created)
         lock.write_text(f"{new if kind != 'of another commit' else '0' * 40}\n")
-    if kind == "much later":
-        os.utime(lock, (time.time() + 3600, time.time() + 3600))
     if kind == "a link":
         lock.rename(created.note.with_name("target"))
         lock.symlink_to(created.note.with_name("target"))
@@ -311,7 +308,7 @@ def test_a_linked_worktree_has_its_refs_elsewhere(created: Stand, tmp_path: Path
     linked = tmp_path / "linked"
     created.repo.git("worktree", "add", "-q", str(linked), "-b", "other")
     checkout = open_checkout(linked)
-    with noted(created.note, make_note(checkout, "tmp_objdir-backport-0", created.updates)):
+    with noted(created.note, make_note(checkout, created.updates)):
         lock = lock_of(created)
         lock.write_text(f"{created.updates[0].new}\n")
     told: list[str] = []

@@ -1,8 +1,9 @@
-"""A partial clone: what its remote has promised is asked for in one go, into a folder of our own.
+"""Remotes: which URLs are taken, and what a partial clone's has promised.
 
-git itself would fetch file by file, into the user's checkout, with programs that the checkout's
-configuration names (git-clone(1), --filter; gitremote-helpers(7)). Here nothing of it is taken
-but the remote's URL, and that only if it is of a kind that is cloned from.
+That is asked for in one go, into a folder of our own. git itself would fetch file by file, into
+the user's checkout, with programs that the checkout's configuration names (git-clone(1),
+--filter; gitremote-helpers(7)). Here nothing of it is taken but the remote's URL, and that only
+if it is of a kind that is cloned from.
 """
 
 from __future__ import annotations
@@ -14,13 +15,44 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backport.checkout.git import Git, GitFailedError
-from backport.checkout.urls import check_url
 from backport.errors import UsageError
+
+# Those that git reaches by itself, without running a command of theirs. Not here: ext:: and fd::,
+# which run one (git-remote-ext(1)), and a host that ssh would take for an option
+# (CVE-2017-1000117; git refuses it as well).
+_URL = re.compile(
+    r"(https?|ssh|git|git\+ssh)://([^@/\s]*@)?[^-/@\s][^/\s]*/\S+|file:///[^\0-\x1f]+"
+)
+_SCP = re.compile(r"[A-Za-z0-9_][\w.-]*@[A-Za-z0-9][\w.-]*:\S+")
+_LOOKS_LIKE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(:|//)")
 
 _KEY = re.compile(r"remote\.(.*)\.(promisor|url)\n(.*)", re.DOTALL)
 
 #: As git fetches what was promised (promisor-remote.c of 2.39).
 _HOW = ("--no-tags", "--no-write-fetch-head", "--recurse-submodules=no")
+
+
+def is_url(where: str) -> bool:
+    """Whether ``where`` is meant as a URL (of whatever scheme) and not as a path."""
+    return bool(_LOOKS_LIKE_URL.match(where) or _SCP.fullmatch(where))
+
+
+def check_url(url: str) -> str:
+    """Return a URL that may be cloned from.
+
+    :raises UsageError: it is of a kind that is not taken
+    """
+    if not (_URL.fullmatch(url) or _SCP.fullmatch(url)):
+        raise UsageError(
+            f"{url!r} is no URL that is cloned from",
+            "https://, ssh://, git:// and file:// URLs are, and user@host:path.",
+        )
+    return url
+
+
+def without_password(url: str) -> str:
+    """Return a URL that may be shown."""
+    return re.sub(r"(?<=://)([^:@/]*):[^@/]*@", r"\1@", url)
 
 
 @dataclass(frozen=True)
