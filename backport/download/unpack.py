@@ -1,7 +1,8 @@
 """Unpacks a release's archive. Nothing of it is run, and nothing of it leaves the folder.
 
-Each file is written here, not by ``tarfile``: its filter for such archives came with 3.12, and
-not every 3.10 and 3.11 has it.
+What a member of a tar may be is for ``tarfile``'s data filter (PEP 706; since 3.10.12 and
+3.11.4). Ours are the one folder at the top, the bounds, and links last: with none there while
+files are written, no file is written through one.
 """
 
 from __future__ import annotations
@@ -13,11 +14,8 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
 
 from backport.errors import CannotTellError
 
@@ -30,161 +28,98 @@ class ArchiveError(CannotTellError):
     """An archive that is damaged, or that must not be unpacked."""
 
 
-@dataclass(frozen=True)
-class _Member:
-    """One entry. ``content`` is None for a folder and for a link."""
-
-    name: str
-    size: int
-    executable: bool
-    content: IO[bytes] | None = None
-    link: str | None = None
-
-
 def unpack(
     archive: Path, folder: Path, most_bytes: int = _MOST_BYTES, most_members: int = _MOST_MEMBERS
 ) -> None:
     """Unpack a tar or zip archive that has one folder at its top; that folder's content comes out.
 
-    Modes are 755 or 644, the owner is who runs this. Links are made last, so that no file is
-    written through one. Hard links, devices, absolute names and ``..`` are refused.
+    Modes are 755 or 644, the owner is who runs this. Hard links, devices, absolute names, ``..``
+    and links that lead out are refused.
 
     :param folder: is made; it must not be there yet
     :param most_bytes: the bound of what comes out, all together
     :raises ArchiveError: it is damaged, or an entry is refused; the folder is gone again
     """
+    if not hasattr(tarfile, "data_filter"):
+        raise CannotTellError("this Python is too old to unpack archives safely; 3.10.12 will do")
     folder.mkdir(parents=True)
     try:
-        with closing(_members(archive)) as members:
-            _Unpacking(archive, folder, most_bytes, most_members).take(members)
-    except _BROKEN as error:
+        if zipfile.is_zipfile(archive):
+            _unpack_zip(archive, folder, most_bytes, most_members)
+        else:
+            _unpack_tar(archive, folder, most_bytes, most_members)
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise ArchiveError(f"{archive.name} is damaged: {error}") from error
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        if error.errno is None:  # gzip.BadGzipFile
+        if isinstance(error, tarfile.FilterError):
+            raise ArchiveError(f"{archive.name} is refused: {error}") from error
+        broken = isinstance(error, OSError) and error.errno is None  # gzip.BadGzipFile
+        if broken or isinstance(error, _BROKEN):
             raise ArchiveError(f"{archive.name} is damaged: {error}") from error
         raise
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
 
 
-def _members(archive: Path) -> Generator[_Member, None, None]:
-    if zipfile.is_zipfile(archive):
-        return _zip_members(archive)
-    return _tar_members(archive)
-
-
-def _tar_members(archive: Path) -> Generator[_Member, None, None]:
+def _unpack_tar(archive: Path, folder: Path, most_bytes: int, most_members: int) -> None:
     with tarfile.open(archive) as tar:
+        left = most_bytes
+        members: list[tarfile.TarInfo] = []
         for member in tar:
-            executable = bool(member.mode & stat.S_IXUSR)
-            if member.isdir():
-                yield _Member(member.name, 0, True)
-            elif member.issym():
-                yield _Member(member.name, 0, False, link=member.linkname)
-            elif member.isreg():
-                yield _Member(member.name, member.size, executable, tar.extractfile(member))
-            else:
-                kind = "a hard link" if member.islnk() else "a device or a pipe"
-                raise ArchiveError(f"{archive.name} is refused: {member.name} is {kind}")
+            left -= member.size
+            if left < 0 or len(members) >= most_members:
+                raise ArchiveError(f"{archive.name} is refused: what is in it is too much")
+            if not (member.isreg() or member.isdir() or member.issym()):
+                raise ArchiveError(f"{archive.name} is refused: {member.name} is no plain file")
+            members.append(member)
+        inner = _below_the_top(archive, [(one.name, one.isdir()) for one in members])
+        moved = [one.replace(name=name) for one, name in zip(members, inner, strict=True) if name]
+        links = [one for one in moved if one.issym()]
+        tar.extractall(folder, [one for one in moved if not one.issym()], filter=_plain)
+        for link in links:
+            if os.path.lexists(folder / link.name):
+                raise ArchiveError(f"{archive.name} is refused: {link.name} is there twice")
+            tar.extract(link, folder, filter="data")
+    # Seen as the system sees them: a chain of links may lead out where each looks harmless.
+    for link in links:
+        if not Path(os.path.realpath(folder / link.name)).is_relative_to(os.path.realpath(folder)):
+            raise ArchiveError(f"{archive.name} is refused: the link {link.name} leads out")
 
 
-def _zip_members(archive: Path) -> Generator[_Member, None, None]:
+def _plain(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    executable = member.isdir() or member.mode & stat.S_IXUSR
+    return tarfile.data_filter(member, folder).replace(mode=0o755 if executable else 0o644)
+
+
+def _unpack_zip(archive: Path, folder: Path, most_bytes: int, most_members: int) -> None:
     with zipfile.ZipFile(archive) as file:
-        for member in file.infolist():
+        members = file.infolist()
+        if len(members) > most_members or sum(one.file_size for one in members) > most_bytes:
+            raise ArchiveError(f"{archive.name} is refused: what is in it is too much")
+        inner = _below_the_top(archive, [(one.filename, one.is_dir()) for one in members])
+        for member, name in zip(members, inner, strict=True):
             mode = member.external_attr >> 16
-            if member.is_dir():
-                yield _Member(member.filename, 0, True)
-            elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise ArchiveError(f"{archive.name} is refused: {member.filename} is no plain file")
-            else:
-                executable = bool(mode & stat.S_IXUSR)
-                with file.open(member) as content:
-                    yield _Member(member.filename, member.file_size, executable, content)
+            path = folder / name
+            (path if member.is_dir() else path.parent).mkdir(parents=True, exist_ok=True)
+            if not member.is_dir():
+                with file.open(member) as content, path.open("wb") as out:
+                    shutil.copyfileobj(content, out)
+                path.chmod(0o755 if mode & stat.S_IXUSR else 0o644)
 
 
-class _Unpacking:
-    """Writes the entries of one archive, and keeps the bounds."""
+def _below_the_top(archive: Path, members: Iterable[tuple[str, bool]]) -> list[str]:
+    """Return each name without its first folder, which all must share; the folder's own is empty.
 
-    def __init__(self, archive: Path, folder: Path, most_bytes: int, most_members: int) -> None:
-        self._archive = archive
-        self._root = Path(os.path.realpath(folder))
-        self._bytes, self._members = most_bytes, most_members
-        self._top: str | None = None
-        self._made: set[Path] = set()
-        self._links: dict[Path, str] = {}
-
-    def take(self, members: Iterator[_Member]) -> None:
-        """Write everything, the links last."""
-        for member in members:
-            self._count(member)
-            path = self._place(member)
-            if path is None:
-                continue
-            self._make_way(path.parent, member)
-            if member.link is not None:
-                self._links[path] = member.link
-            elif member.content is None:
-                self._make_way(path, member)
-            else:
-                self._write(path, member)
-        if self._top is None:
-            raise self._refused("it is empty")
-        self._make_links()
-
-    def _count(self, member: _Member) -> None:
-        self._members -= 1
-        self._bytes -= member.size
-        if self._members < 0 or self._bytes < 0:
-            raise self._refused("what is in it is too much")
-
-    def _place(self, member: _Member) -> Path | None:
-        """Return where an entry goes; None for the top folder itself."""
-        parts = [part for part in member.name.split("/") if part not in ("", ".")]
-        if member.name.startswith("/") or ".." in parts or "\0" in member.name:
-            raise self._refused(f"{member.name!r} would leave the folder")
-        if not parts:
-            return None
-        self._top = self._top or parts[0]
-        if parts[0] != self._top or (len(parts) == 1 and member.content):
-            raise self._refused(f"{member.name!r} is not in its one top folder, {self._top!r}")
-        return self._root.joinpath(*parts[1:]) if parts[1:] else None
-
-    def _make_way(self, folder: Path, member: _Member) -> None:
-        """Make the folders on the way to an entry, none of which may be a link."""
-        if folder in self._made:
-            return
-        if any(step in self._links for step in (folder, *folder.parents)):
-            raise self._refused(f"{member.name!r} lies behind a link")
-        folder.mkdir(parents=True, exist_ok=True)
-        self._made.add(folder)
-
-    def _write(self, path: Path, member: _Member) -> None:
-        """Write a file; of two of a name the later one stays, as with tar."""
-        assert member.content is not None
-        path.unlink(missing_ok=True)
-        left = member.size
-        with path.open("xb") as file:
-            while left and (data := member.content.read(min(left, 1 << 20))):
-                file.write(data)
-                left -= len(data)
-        if left:
-            raise EOFError(f"{member.name} ends too soon")
-        path.chmod(0o755 if member.executable else 0o644)
-
-    def _make_links(self) -> None:
-        for path, target in self._links.items():
-            if os.path.lexists(path):
-                raise self._refused(f"{path.name!r} is there twice")
-            path.symlink_to(target)
-        # Seen as the system sees them: a chain of links may lead out where each looks harmless.
-        for path, target in self._links.items():
-            if not Path(os.path.realpath(path)).is_relative_to(self._root):
-                raise self._refused(
-                    f"the link {path.name!r} leads out of the folder, to {target!r}"
-                )
-
-    def _refused(self, reason: str) -> ArchiveError:
-        return ArchiveError(f"{self._archive.name} is refused: {reason}")
+    :raises ArchiveError: a name would leave the folder, or there is more than one at the top
+    """
+    top, inner = "", []
+    for name, is_folder in members:
+        parts = [part for part in name.split("/") if part not in ("", ".")]
+        if name.startswith("/") or ".." in parts or "\0" in name:
+            raise ArchiveError(f"{archive.name} is refused: {name!r} would leave the folder")
+        top = top or "".join(parts[:1])
+        if parts and (parts[0] != top or not (parts[1:] or is_folder)):
+            raise ArchiveError(f"{archive.name} is refused: {name!r} is not in one top folder")
+        inner.append("/".join(parts[1:]))
+    if not top:
+        raise ArchiveError(f"{archive.name} is refused: it is empty")
+    return inner

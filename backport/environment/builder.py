@@ -1,35 +1,34 @@
-"""Builds an environment: an empty one, the wheels of the lock, then what has to be built."""
+"""Builds an environment: an empty one, the wheels of the lock, then what has to be built.
+
+virtualenv makes it, the pip that it puts in installs. That pip fetches nothing: it would have to
+run each ``setup.py`` of what has no wheel, before what those want is there.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
-from packaging.utils import canonicalize_name
-
 from backport.download.checksum_store import Store
 from backport.download.fetch import Fetcher
 from backport.download.pip_settings import read_settings
 from backport.download.requirement import Wanted
 from backport.environment.interpreter import Interpreter
-from backport.environment.source_builds import Source, Wheelhouse, Workshop, build_env
-from backport.environment.wheels import install_wheel
+from backport.environment.source_builds import Source, Workshop, build_env, explain
 from backport.errors import CannotTellError
 from backport.process import Command, run
 from backport.progress import Progress
 
 _AT_ONCE = 8  # files that are fetched at the same time
-_PATIENCE = 300.0  # seconds for making an empty environment, which takes one or two
-_SEEDS = ("pip", "setuptools", "wheel")  # what virtualenv puts in by itself
+_PATIENCE = 300.0  # seconds for an empty environment, and for installing: ten on a busy machine
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,6 @@ class Order:
 
     interpreter: Interpreter
     packages: tuple[Wanted, ...]
-    recipe: int  # environments and wheels of another recipe are not reused
     final: Path  # where the environment will be used; its scripts name it
     cache: Path
     env: Mapping[str, str]
@@ -96,27 +94,27 @@ class _Builder:
     def __init__(self, order: Order, scratch: Path) -> None:
         self._order, self._scratch = order, scratch
         self._folder = scratch / "environment"
-        self._installed = 0
-        kind = f"{order.interpreter.identity[:16]}-{order.recipe}"
-        self._wheelhouse = Wheelhouse(order.cache / "wheels" / kind)
+        self._done = 0
 
     def build(self) -> Path:
         """Fetch, install, build, install; wheels first, for the builds want some of them."""
         order = self._order
         settings = read_settings(order.env, "install")
+        wheels: list[Path] = []
         sources = []
         with (
             Fetcher(settings, Store(order.cache / "files"), self._scratch) as fetcher,
             _fetching(fetcher, order) as files,
         ):
             self._create()
-            schemes = self._schemes()
             for wanted, file in files:
                 if file.suffix == ".whl":
-                    self._install(wanted, file, schemes)
+                    wheels.append(file)
+                    self._count(f"fetched {wanted}")
                 else:
                     sources.append(Source(wanted, file))
-        self._build_sources(sources, schemes)
+        self._install(wheels)
+        self._install(self._built(sources))
         self._settle_scripts()
         return self._folder
 
@@ -124,12 +122,10 @@ class _Builder:
         """Make an empty environment out of what virtualenv brings along; nothing is fetched."""
         order = self._order
         self._say("making an empty environment")
-        own = {canonicalize_name(wanted.name) for wanted in order.packages}
         argv = [sys.executable, "-m", "virtualenv", "--no-download", "--no-periodic-update"]
         argv += ["--python", str(order.interpreter.path), "--activators", ""]
         # Not kept: virtualenv does not notice what a killed run or a full disk left half in there.
         argv += ["--app-data", str(self._scratch / "virtualenv")]
-        argv += [f"--no-{seed}" for seed in _SEEDS if seed in own]
         env = {key: value for key, value in order.env.items() if not key.startswith("VIRTUALENV")}
         env |= {"VIRTUALENV_CONFIG_FILE": os.devnull}
         command = Command((*argv, str(self._folder)), self._scratch, env)
@@ -138,47 +134,49 @@ class _Builder:
             last = (ended.text.strip().splitlines() or ["it said nothing"])[-1]
             raise CannotTellError(f"virtualenv made no environment: {last}", _command_line(command))
 
-    def _schemes(self) -> dict[str, str]:
-        """Ask the environment's Python where things are put."""
-        code = "import json, sysconfig; print(json.dumps(sysconfig.get_paths()))"
-        command = Command(
-            (str(self._python), "-c", code), self._scratch, build_env(self._order.env)
-        )
-        ended = run(command, timeout=_PATIENCE)
-        if not ended.ok:
-            raise CannotTellError(f"the new environment does not work: {ended.text.strip()}")
-        paths: dict[str, str] = json.loads(ended.text.strip().splitlines()[-1])
-        return {key: paths[key] for key in ("purelib", "platlib", "scripts", "data", "include")}
-
     @property
     def _python(self) -> Path:
         return self._folder / "bin" / "python"
 
-    def _install(self, wanted: Wanted, wheel: Path, schemes: Mapping[str, str]) -> None:
-        headers = str(Path(schemes["include"], canonicalize_name(wanted.name)))
-        final = self._order.final / "bin" / "python"
-        install_wheel(wheel, {**schemes, "headers": headers}, final)
-        self._installed += 1
-        self._say(f"installed {wanted}")
+    def _install(self, wheels: Sequence[Path]) -> None:
+        """Let the environment's pip install wheels whose checksums were made sure of."""
+        if not wheels:
+            return
+        argv = [str(self._python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+        argv += map(str, wheels)
+        log = self._order.cache / "logs" / "install.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        ended = run(
+            Command(tuple(argv), self._scratch, build_env(self._order.env)),
+            timeout=_PATIENCE,
+            log=log,
+        )
+        if not ended.ok:
+            raise CannotTellError(
+                f"the wheels of the lock cannot be installed: {explain(ended.text)}",
+                f"The whole log: {log}",
+            )
+
+    def _count(self, what: str) -> None:
+        self._done += 1
+        self._say(what)
 
     def _say(self, what: str) -> None:
-        self._order.progress.update(what, self._installed, len(self._order.packages))
+        self._order.progress.update(what, self._done, len(self._order.packages))
 
-    def _build_sources(self, sources: list[Source], schemes: Mapping[str, str]) -> None:
+    def _built(self, sources: list[Source]) -> list[Path]:
+        wheels: list[Path] = []
+
         def begun(source: Source) -> None:
             self._say(f"building {source.wanted}")
 
         def done(source: Source, wheel: Path) -> None:
-            self._install(source.wanted, self._wheelhouse.keep(source, wheel), schemes)
+            wheels.append(wheel)
+            self._count(f"built {source.wanted}")
 
-        missing = []
-        for source in sources:
-            if wheel := self._wheelhouse.kept(source):
-                self._install(source.wanted, wheel, schemes)
-            else:
-                missing.append(source)
         logs = self._order.cache / "logs"
-        Workshop(self._python, self._scratch, logs, self._order.env).build(missing, begun, done)
+        Workshop(self._python, self._scratch, logs, self._order.env).build(sources, begun, done)
+        return wheels
 
     def _settle_scripts(self) -> None:
         """Make the scripts that virtualenv wrote name the final place, as all others do."""

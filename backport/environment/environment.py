@@ -24,7 +24,7 @@ from backport.progress import Progress
 from backport.runner.results import Environment
 from backport.workspace import remove, workspace
 
-RECIPE = 1  # count up when environments come out otherwise than before
+RECIPE = 2  # count up when environments come out otherwise than before
 _RECORD = "backport-environment.json"
 _PATIENCE = 60.0  # seconds for a start of the environment's Python
 _PROBE = (
@@ -154,7 +154,7 @@ def _build(
 
     packages = read_lock(lock, dict(interpreter.markers))
     remove(environment.folder)
-    order = Order(interpreter, packages, RECIPE, environment.folder, cache, env, progress)
+    order = Order(interpreter, packages, environment.folder, cache, env, progress)
     with workspace(cache / "building") as scratch:
         made = replace(environment, folder=build(order, scratch))
         made = replace(made, python=made.folder / "bin" / "python")

@@ -17,10 +17,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from backport.download.checksum_store import checksum_of
 from backport.download.requirement import Wanted
 from backport.download.unpack import unpack
-from backport.environment.wheels import is_whole
 from backport.errors import CannotTellError
 from backport.process import BoundedFile, Command, Running
 
@@ -63,30 +61,6 @@ class Source:
 
     wanted: Wanted
     archive: Path
-
-
-@dataclass(frozen=True)
-class Wheelhouse:
-    """Wheels that were built before, for one kind of interpreter: ``FOLDER/SHA256/NAME``.
-
-    The checksum is that of the sources. A wheel that was damaged is never handed out.
-    """
-
-    folder: Path
-
-    def kept(self, source: Source) -> Path | None:
-        """Return the wheel that was built of the source."""
-        for wheel in (self.folder / checksum_of(source.archive)).glob("*.whl"):
-            if is_whole(wheel):
-                return wheel
-            wheel.unlink(missing_ok=True)
-        return None
-
-    def keep(self, source: Source, wheel: Path) -> Path:
-        """Move a wheel in, from the same file system."""
-        final = self.folder / checksum_of(source.archive) / wheel.name
-        final.parent.mkdir(parents=True, exist_ok=True)
-        return wheel.replace(final)
 
 
 @dataclass(frozen=True)

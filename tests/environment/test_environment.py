@@ -233,25 +233,11 @@ def times_built(bench: Bench) -> int:
 
 
 @BUILDS
-def test_what_has_no_wheel_is_built_once_also_for_the_next_lock(bench: Bench) -> None:
-    bench.add(noted(bench))
-    assert say(bench.ensure(), "import built; print(built.VERSION)") == "1.0"
-    bench.lock.write_text(bench.lock.read_text() + "# another lock\n")
-    assert say(bench.ensure(), "import built; print(built.VERSION)") == "1.0"
-    assert times_built(bench) == 1
-
-
-@BUILDS
-def test_a_damaged_wheel_of_an_earlier_build_is_built_again(bench: Bench) -> None:
+def test_what_has_no_wheel_is_built_once(bench: Bench) -> None:
     bench.add(noted(bench))
     bench.ensure()
-    wheel = next((bench.cache / "wheels").rglob("*.whl"))
-    data = bytearray(wheel.read_bytes())
-    data[len("built.py") + 32] ^= 0xFF  # in the first file, behind its header of 30 bytes
-    wheel.write_bytes(data)
-    bench.lock.write_text(bench.lock.read_text() + "# another lock\n")
     assert say(bench.ensure(), "import built; print(built.VERSION)") == "1.0"
-    assert times_built(bench) == 2
+    assert times_built(bench) == 1
 
 
 @BUILDS
@@ -343,7 +329,7 @@ def test_a_file_that_is_no_wheel_is_told(bench: Bench) -> None:
     broken = bench.root / "made" / "broken-1.0-py2.py3-none-any.whl"
     broken.write_bytes(b"this is no wheel")
     bench.add(broken)
-    with pytest.raises(CannotTellError, match=r"broken-1\.0.* cannot be installed"):
+    with pytest.raises(CannotTellError, match=r"cannot be installed: .*broken"):
         bench.ensure()
     assert bench.environments() == []
 
@@ -537,6 +523,4 @@ def test_python_2_gets_its_wheels_and_its_builds(tmp_path: Path, python27: Inter
     made = bench.ensure()
     assert say(made, "import built, sys; print(sys.version_info[0], built.VERSION)") == "(2, '1.0')"
     assert execute(made.folder / "bin" / "hello") == "hello from two"
-    bench.lock.write_text(bench.lock.read_text() + "# another lock\n")
-    bench.ensure()
     assert times_built(bench) == 1
