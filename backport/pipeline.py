@@ -89,7 +89,8 @@ def resume(
         patch = waiting.resolution(session.scratch)
         resolutions = {**before, state.change: patch}
         if save:
-            save_resolution(series, series.changes[state.change - 1], patch)
+            change = series.changes[state.change - 1]
+            save_resolution(series, change, patch, [file.path for file in state.files])
         _go(session, series, request, resolutions, waiting, findings, progress)
         if findings.exit_code is ExitCode.DONE:
             waiting.forget()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backport.apply.delta import find_picked
 from backport.apply.outcome import AppliedChange, Outcome
 from backport.checkout.objects import Commit
 from backport.errors import UsageError
@@ -52,7 +53,8 @@ def read_outcome(session: Session, series: Series, tip: str) -> Outcome:
     scratch = session.scratch
     ids = scratch.commits_between(session.base.commit, tip)
     commits = [scratch.commit(commit) for commit in ids]
-    found = [(change, _commit_of(change, commits)) for change in series.changes]
+    changes = [find_picked(scratch, change)[0] for change in series.changes]
+    found = [(change, _commit_of(change, commits)) for change in changes]
     missing = [change for change, commit in found if commit is None]
     if missing:
         raise UsageError(

@@ -63,7 +63,7 @@ class Project:
         name: str = "bug-1",
         **more: Any,
     ) -> str:
-        """Write a series and return its name. Changes get a Change-Id each unless they have one."""
+        """Write a series and return its name. Patches get a subject and a Change-Id."""
         folder = self.root / "patches/ocata" / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, data in (patches or {}).items():
@@ -71,8 +71,7 @@ class Project:
         whole = [
             {
                 "kind": "fix",
-                "subject": f"Change number {number}",
-                "change-id": f"{CHANGE_ID[:-1]}{number}",
+                **({} if "commit" in change else _message(number)),
                 **change,
             }
             for number, change in enumerate(changes, 1)
@@ -109,6 +108,10 @@ class Project:
         """Read all files of a commit of the checkout."""
         names = self.repo.git("ls-tree", "-r", "-z", "--name-only", rev).rstrip("\0").split("\0")
         return {name: self.repo.show(rev, name) for name in names if name}
+
+
+def _message(number: int) -> dict[str, str]:
+    return {"subject": f"Change number {number}", "change-id": f"{CHANGE_ID[:-1]}{number}"}
 
 
 def make_project(root: Path, *how: str) -> Project:

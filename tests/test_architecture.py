@@ -35,6 +35,7 @@ ROOMS = {
 VALUES = {
     "report": {
         "backport.series.model",
+        "backport.series.message",
         "backport.patch.model",
         "backport.apply.outcome",
         "backport.apply.markers",

@@ -12,6 +12,7 @@ from backport.errors import UsageError
 from backport.patch.model import FilePatch, Patch
 from backport.patch.reader import parse_diff, parse_patch, patch_paths
 from backport.patch.writer import render_patch
+from backport.series.message import named_by
 from backport.series.model import Change
 
 
@@ -57,7 +58,8 @@ def make_deltas(scratch: Scratch, changes: Sequence[Change]) -> list[Delta]:
     :raises UsageError: a change's commit is not in the checkout, or is a merge or a root; its
         patch contradicts the blobs that it names
     """
-    picked = [_picked(scratch, change) if change.commit else None for change in changes]
+    pairs = [find_picked(scratch, change) for change in changes]
+    changes, picked = [change for change, _ in pairs], [commit for _, commit in pairs]
     patches = [_patch(scratch, *pair) for pair in zip(changes, picked, strict=True)]
     sides = _all_sides(scratch, changes, patches)
     return [
@@ -130,8 +132,14 @@ def _sides(
     }
 
 
-def _picked(scratch: Scratch, change: Change) -> Commit:
-    found = scratch.resolve(change.commit or "")
+def find_picked(scratch: Scratch, change: Change) -> tuple[Change, Commit | None]:
+    """Find the commit that a change is picked from, if it is; from it are subject and Change-Id.
+
+    :raises UsageError: it is not in the checkout, or is a merge or a root
+    """
+    if not change.commit:
+        return change, None
+    found = scratch.resolve(change.commit)
     if not found:
         raise UsageError(
             f"{_place(change)}: commit {change.commit} is not in the checkout"
@@ -151,7 +159,7 @@ def _picked(scratch: Scratch, change: Change) -> Commit:
             + scratch.why_missing,
             "Fetch more of the history, or give the change as a patch.",
         )
-    return commit
+    return named_by(change, commit.message), commit
 
 
 def _known(scratch: Scratch, change: Change, patch: Patch) -> _Known:

@@ -29,7 +29,7 @@ from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
 from backport.patch.reader import parse_diff, patch_paths
 from backport.progress import Progress, Silent
-from backport.series.message import render_message
+from backport.series.message import pick_message, write_message
 from backport.series.model import Change, Person, Series
 
 
@@ -133,17 +133,16 @@ def _committed(
 ) -> AppliedChange:
     change, picked = delta.change, delta.picked
     conflicts = [file.path for file in climbed.files if file.rung is Rung.RESOLVED]
-    message = render_message(
-        change,
-        series,
-        original=picked.message if picked else None,
-        picked=picked.id if picked else None,
-        conflicts=conflicts if change.conflicts_section else (),
-    )
+    if picked:
+        message = pick_message(change, picked.message, picked.id, conflicts)
+    else:
+        message = write_message(change, series, conflicts)
     author = _author(delta, signing)
     committer = Signed(signing.committer, signing.date)
-    commit = scratch.make_commit(climbed.tree, (tip,), message, author, committer)
-    return AppliedChange(change, commit, climbed.tree, tip, message, climbed.files)
+    commit = scratch.make_commit(climbed.tree, (tip,), message.text, author, committer)
+    return AppliedChange(
+        change, commit, climbed.tree, tip, message.text, climbed.files, notes=message.notes
+    )
 
 
 def _author(delta: Delta, signing: Signing) -> Signed:

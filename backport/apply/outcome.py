@@ -79,6 +79,7 @@ class AppliedChange:
     message: str
     files: tuple[FileOutcome, ...] = ()
     already_in: AlreadyIn | None = None
+    notes: tuple[str, ...] = ()  # on the message: what was made or taken out
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,7 @@ def _change(applied: AppliedChange, diffs: Mapping[int, bytes | str]) -> ChangeF
             "files": tuple(_file(file) for file in applied.files),
             "already_in": found
             and AlreadyInFacts(layer=found.layer, commit=found.commit, detail=found.detail),
+            "notes": applied.notes,
             "diff": diffs.get(applied.change.number, ""),
         }
     )

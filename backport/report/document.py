@@ -138,6 +138,9 @@ class ChangeFacts(_Facts):
     change_id: Words
     files: tuple[FileFacts, ...] = ()
     already_in: AlreadyInFacts | None = None
+    notes: tuple[Words, ...] = Field(
+        default=(), description="what was made for the message, or taken out of it"
+    )
     diff: Words = Field(default="", description="a git diff against the parent")
 
 

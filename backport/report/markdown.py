@@ -73,7 +73,8 @@ def _change(change: ChangeFacts) -> str:
     found = change.already_in
     commit = found.commit if found else change.commit
     how = prose(wording.how_applied(change))
-    return f"{code(wording.short(commit) or '-')} {code(change.subject)}: {how}"
+    notes = "".join(f"; {prose(note)}" for note in change.notes)
+    return f"{code(wording.short(commit) or '-')} {code(change.subject)}: {how}{notes}"
 
 
 def _proof(proof: ProofFacts) -> Iterator[str]:

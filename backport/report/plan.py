@@ -15,6 +15,7 @@ from backport.report.marks import marks, quoted, said
 from backport.report.page import Page
 from backport.report.text import decoded, plural
 from backport.report.wording import short
+from backport.series.message import Written
 from backport.series.model import Change, Series
 
 _MOST_LINES = 14  # of each side of a conflict
@@ -42,7 +43,7 @@ class PendingView:
     files: tuple[PendingFileView, ...]
 
 
-def show_plan(series: Series, messages: Sequence[str], console: Console) -> None:
+def show_plan(series: Series, messages: Sequence[Written], console: Console) -> None:
     """Print what a series would do, with the messages as they would be committed, in order."""
     page = Page(console)
     page.gap()
@@ -54,7 +55,9 @@ def show_plan(series: Series, messages: Sequence[str], console: Console) -> None
     for change, message in zip(series.changes, messages, strict=True):
         page.section(f"change {change.number}", _origin(change, console))
         page.gap()
-        page.line(quoted(message.rstrip("\n"), console), indent=14 if console.width >= 90 else 2)
+        indent = 14 if console.width >= 90 else 2
+        page.line(quoted(message.text.rstrip("\n"), console), indent=indent)
+        page.section("note", [said(note, console, "yellow") for note in message.notes])
         page.section("tests", [said(test, console, "dim") for test in change.tests])
     page.steps([NextStep(command=f"backport run {series.name}", why="carry it out")])
     page.gap()

@@ -67,6 +67,8 @@ def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
     if change.already_in:
         yield said(wording.how_applied(change), console, "green")
         return
+    for note in change.notes:
+        yield said(note, console, "yellow")
     # What went in exactly where it was written for is as everybody expects; the report has it.
     files = [f for f in change.files if f.rung is not Rung.EXACT or any(h.offset for h in f.hunks)]
     for file in files[:_MOST_FILES]:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, WrapValidator
 
 from backport.patch.checks import path_fault
-from backport.series.model import Person
+from backport.series.model import KEEP_SECTION, Person
 
 _DATE = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d))? ?(?:Z|([+-])(\d\d):?([0-5]\d))", re.ASCII
@@ -109,6 +109,12 @@ def _trailer(value: Any) -> Any:
     return match[1], match[2]
 
 
+def _keep_or_list(value: Any, check: Any) -> Any:
+    if isinstance(value, str) and value != "keep":
+        raise ValueError("must be 'keep', or a list of the files that were in conflict")
+    return KEEP_SECTION if value == "keep" else check(value)
+
+
 def _description_fault(text: str) -> str:
     for line in text.split("\n"):
         if re.match(r"Change-Id:", line, re.I):
@@ -125,6 +131,7 @@ TreePath = Annotated[str, _refusing(_line_fault), _refusing(_tree_path_fault)]
 Ref = Annotated[str, _refusing(_ref_fault)]
 Author = Annotated[Person, BeforeValidator(_person)]
 Date = Annotated[str, AfterValidator(_date)]
+Conflicts = Annotated[tuple[TreePath, ...], WrapValidator(_keep_or_list)]
 Trailer = Annotated[tuple[str, str], BeforeValidator(_trailer)]
 # The form of Gerrit's commit-msg hook.
 ChangeId = Annotated[str, matching(r"I[0-9a-f]{40}", "an I and 40 digits of 0-9a-f")]

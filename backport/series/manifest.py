@@ -12,7 +12,9 @@ from typing import TypeVar
 from backport.errors import ManifestError, UsageError
 from backport.patch.reader import Patch
 from backport.series.manifest_checks import check_changes, named_file, read_patches, value_at
+from backport.series.message import made_change_id
 from backport.series.model import (
+    KEEP_SECTION,
     Branch,
     Change,
     Embedded,
@@ -181,16 +183,17 @@ def _series(
     keys: SeriesKeys, branch: Branch, patches: dict[int, tuple[Path, Patch]], document: Document
 ) -> Series:
     folder = document.path.parent
+    name = f"{branch.name}/{folder.resolve().name}"
     return Series(
-        name=f"{branch.name}/{folder.resolve().name}",
+        name=name,
         folder=folder,
         title=keys.title,
         bug=keys.bug,
         stable_only=keys.stable_only,
         branch=branch,
         changes=tuple(
-            _change(number, change, keys, patches.get(number), document)
-            for number, change in enumerate(keys.changes)
+            _change(number, each, keys, patches.get(number - 1), name, document)
+            for number, each in enumerate(keys.changes, 1)
         ),
     )
 
@@ -200,15 +203,19 @@ def _change(
     keys: ChangeKeys,
     series: SeriesKeys,
     patch: tuple[Path, Patch] | None,
+    name: str,
     document: Document,
 ) -> Change:
     section = keys.conflicts_section
+    kept = KEEP_SECTION if series.conflicts and keys.commit else None
+    made = "" if keys.change_id or keys.commit else made_change_id(name, number)
     return Change(
-        number=number + 1,
+        number=number,
         kind=keys.kind,
         subject=keys.subject,
         description=keys.description,
-        change_id=keys.change_id,
+        change_id=keys.change_id or made,
+        change_id_made=bool(made),
         patch=patch[1].data if patch else None,
         patch_file=patch[0] if patch else None,
         commit=keys.commit,
@@ -217,9 +224,12 @@ def _change(
         date=keys.date or series.date,
         provenance=keys.provenance,
         trailers=keys.trailers,
+        trailers_add=keys.trailers_add,
         allow_empty=keys.allow_empty,
         conflicts_section=series.conflicts_section if section is None else section,
-        source=(document.path, document.line(("changes", number))),
+        conflicts=kept if keys.conflicts is None else keys.conflicts,
+        note=keys.note,
+        source=(document.path, document.line(("changes", number - 1))),
     )
 
 

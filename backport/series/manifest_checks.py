@@ -89,8 +89,8 @@ def check_changes(document: Document, tag: str) -> None:
     tag = tag if "stable-only" in document.data else ""
     for number, change in _changes(document):
         loc = ("changes", number)
-        for message in _change_faults(change, has_bug):
-            document.report(loc, message)
+        for key, message in _change_faults(change, has_bug):
+            document.report((*loc, key) if key else loc, message)
         if message := _subject_fault(change.get("subject"), tag):
             document.report((*loc, "subject"), message)
     for key in ("change-id", "patch", "commit"):
@@ -104,18 +104,40 @@ def _changes(document: Document) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield number, change
 
 
-def _change_faults(change: Mapping[str, Any], has_bug: bool) -> Iterator[str]:
+# What a picked commit brings along: a backport keeps its message, and adds to it.
+_OF_A_COMMIT = {
+    "subject": "its subject",
+    "description": "its text; what is to be said of the backport goes to note",
+    "trailers": "its trailers; more of them go to trailers-add",
+    "provenance": "its 'cherry picked from' lines, and gets one more",
+}
+
+
+def _change_faults(change: Mapping[str, Any], has_bug: bool) -> Iterator[tuple[str, str]]:
+    """Tell what does not fit together in a change, with the key that it is about."""
     if "commit" in change:
-        return  # the commit has a message of its own
+        for key, own in _OF_A_COMMIT.items():
+            if key in change:
+                yield key, f"{key}: a picked commit keeps {own}"
+        return
     if "patch" not in change and str(change.get("allow-empty")).lower() not in _TRUE:
-        yield "a change needs a patch or a commit ('allow-empty: true' if it is meant to be empty)"
-    for key in ("subject", "change-id"):
-        if key not in change:
-            yield f"the key {key!r} is missing, which a change without a commit needs"
+        words = (
+            "a change needs a patch or a commit ('allow-empty: true' if it is meant to be empty)"
+        )
+        yield "", words
+    if "subject" not in change:
+        yield "", "the key 'subject' is missing, which a change without a commit needs"
+    if "trailers-add" in change:
+        yield (
+            "trailers-add",
+            "trailers-add: is for a picked commit; here it is trailers",
+        )
+    if change.get("conflicts") == "keep":
+        yield "conflicts", "conflicts: there is no picked message whose section could be kept"
     kind = change.get("kind")
     needs_bug = [each.value for each in Kind if each.trailer]
     if isinstance(kind, str) and kind in needs_bug and not has_bug:
-        yield f"kind {kind!r} names the bug, and the series has none: add 'bug: NUMBER' above"
+        yield "", f"kind {kind!r} names the bug, and the series has none: add 'bug: NUMBER' above"
 
 
 def _subject_fault(subject: object, tag: str) -> str:

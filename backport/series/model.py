@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+KEEP_SECTION = ("",)  # no path is empty
+
 
 class Kind(str, Enum):
     """What a change is for; it decides the bug trailer (design, section 2)."""
@@ -124,7 +126,12 @@ class Change:
     provenance: tuple[str, ...] = ()  # hashes, master's first
     trailers: tuple[tuple[str, str], ...] = ()  # further ones, such as Co-Authored-By
     allow_empty: bool = False
-    conflicts_section: bool = False
+    conflicts_section: bool = False  # list what was in conflict in the message
+    conflicts: tuple[str, ...] | None = None  # what ``patch`` resolves; KEEP_SECTION: as picked
+    note: str = ""  # what a reviewer must know of this backport
+    trailers_add: tuple[tuple[str, str], ...] = ()  # to those of the picked commit
+    # The Change-Id was made here; only the report asks, for the commit is the same.
+    change_id_made: bool = field(default=False, compare=False, repr=False)
     source: tuple[Path, int] = (Path("series.yaml"), 0)  # where it is written, for messages
 
 

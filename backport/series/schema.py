@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -99,6 +99,9 @@ class ChangeKeys(Keys):
     trailers: tuple[f.Trailer, ...] = ()
     allow_empty: bool = False
     conflicts_section: bool | None = None
+    conflicts: f.Conflicts | None = None
+    note: f.Description = ""
+    trailers_add: tuple[f.Trailer, ...] = ()
 
 
 class SeriesKeys(Keys):
@@ -110,6 +113,7 @@ class SeriesKeys(Keys):
     author: f.Author | None = None
     date: f.Date | None = None
     conflicts_section: bool = False
+    conflicts: Literal["keep"] | None = None
     changes: Annotated[tuple[ChangeKeys, ...], Field(min_length=1)]
 
 

@@ -13,6 +13,7 @@ from backport.apply.markers import Marked
 from backport.report.document import NextStep
 from backport.report.plan import PendingFileView, PendingView, show_pending, show_plan
 from backport.report.summary import summary
+from backport.series.message import Written
 
 
 def console(width: int = 100, color: bool = False) -> Console:
@@ -164,11 +165,12 @@ def test_a_plan_has_the_messages_to_the_letter() -> None:
     series = samples.series()
     messages = [samples.message(change) for change in series.changes]
     target = console()
-    show_plan(series, messages, target)
+    show_plan(series, [Written(message, ("a note",)) for message in messages], target)
     text = written(target)
     for message in messages:
         indented = "\n".join(f"{' ' * 14}{line}" if line else "" for line in message.splitlines())
         assert indented in text
+    assert text.count("a note") == len(messages)
     assert "stable only: the bug does not exist on master" in text
     assert "stable/ocata of openstack/nova" in text
     assert "backport run ocata/bug-1783613" in text

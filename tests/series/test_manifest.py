@@ -204,13 +204,16 @@ changes:
     kind: other
     author: A <a@b>
     date: 2018-08-06 14:32:00Z
-    provenance: [{"b" * 40}]
-    trailers: ["Co-Authored-By: C <c@d>", "Depends-On: x"]
+    trailers-add: ["Co-Authored-By: C <c@d>", "Depends-On: x"]
     conflicts-section: false
+    conflicts: [nova/x.py]
+    note: It differs.
   - kind: other
     subject: Nothing
     change-id: I{"1" * 40}
     allow-empty: true
+    provenance: [{"b" * 40}]
+    trailers: ["Co-Authored-By: C <c@d>"]
 """
     one, two, three = load_series(make(tmp_path, text)).changes
     assert (one.commit, one.patch, one.subject, one.change_id) == ("0123456", None, "", "")
@@ -218,10 +221,24 @@ changes:
     assert one.conflicts_section
     assert (two.commit, two.patch) == ("a" * 40, NORMAL.encode())
     assert (two.author, two.date) == (Person("A", "a@b"), "1533565920 +0000")
-    assert two.provenance == ("b" * 40,)
-    assert two.trailers == (("Co-Authored-By", "C <c@d>"), ("Depends-On", "x"))
-    assert not two.conflicts_section
+    assert two.trailers_add == (("Co-Authored-By", "C <c@d>"), ("Depends-On", "x"))
+    assert (two.conflicts_section, two.conflicts) == (False, ("nova/x.py",))
+    assert two.note == "It differs."
     assert (three.patch, three.commit, three.allow_empty) == (None, None, True)
+    assert (three.provenance, three.trailers) == (("b" * 40,), (("Co-Authored-By", "C <c@d>"),))
+
+
+def test_a_change_without_a_change_id_gets_one_of_its_place(tmp_path: Path) -> None:
+    text = "".join(line for line in SERIES.splitlines(True) if "change-id" not in line)
+    one, two = load_series(make(tmp_path, text)).changes
+    assert (one.change_id_made, two.change_id_made) == (True, True)
+    assert one.change_id == "Iae9804c45caad518bd1e997083ec3c23e80156a9"
+    assert two.change_id != one.change_id
+    (tmp_path / "ocata/bug-1/1.patch").write_text(PATCH.replace("+c", "+another"))
+    again = load_series(make(tmp_path, text.replace("Add a test", "Add tests"))).changes[0]
+    assert again.change_id == one.change_id
+    elsewhere = load_series(make(tmp_path / "elsewhere", text)).changes[0]
+    assert elsewhere.change_id == one.change_id
 
 
 def replaced(old: str, new: str) -> str:
@@ -234,7 +251,6 @@ FAULTS = {
         "series.yaml:1: the key 'title' is missing",
         "series.yaml:1: unknown key 'titel'; did you mean 'title'?"]),
     "unknown key of a change": (replaced("change-id:", "change_id:"), [
-        "series.yaml:5: the key 'change-id' is missing, which a change without a commit needs",
         "series.yaml:8: unknown key 'change_id'; did you mean 'change-id'?"]),
     "far from any key": (SERIES + "zzzzzz: 1\n", ["series.yaml:18: unknown key 'zzzzzz'"]),
     "empty value": (replaced("kind: fix", "kind:"), [
@@ -331,8 +347,26 @@ FAULTS = {
         "'Co-Authored-By: A <a@b.c>', not 'x'",
         "series.yaml:18: trailers: must not be the Change-Id, which has a key of its own: "
         "change-id, not 'Change-Id: I1'"]),
-    "commit": (replaced("patch: 2.patch", "commit: HEAD~1"), [
-        "series.yaml:10: commit: must be 7 to 40 digits of 0-9a-f, not 'HEAD~1'"]),
+    "commit": (SERIES + "  - kind: fix\n    commit: HEAD~1\n", [
+        "series.yaml:19: commit: must be 7 to 40 digits of 0-9a-f, not 'HEAD~1'"]),
+    "keys of a message on a pick": (
+        replaced("patch: 2.patch", "commit: abcdef1").replace("tests: [", "trailers-add: ['A: b']\n"
+        "    conflicts: keep\n    tests: [") + "    trailers: ['x: y']\n    provenance: []\n", [
+        "series.yaml:9: trailers-add: is for a picked commit; here it is trailers",
+        "series.yaml:10: conflicts: there is no picked message whose section could be kept",
+        "series.yaml:14: subject: a picked commit keeps its subject",
+        "series.yaml:15: description: a picked commit keeps its text; what is to be said of the "
+        "backport goes to note",
+        "series.yaml:20: trailers: a picked commit keeps its trailers; more of them go to "
+        "trailers-add",
+        "series.yaml:21: provenance: a picked commit keeps its 'cherry picked from' lines, and "
+        "gets one more"]),
+    "conflicts": (SERIES + "    conflicts: drop\n", [
+        "series.yaml:18: conflicts: must be 'keep', or a list of the files that were in "
+        "conflict, not 'drop'"]),
+    "conflicts outside": (SERIES + "    conflicts: [../x]\n", [
+        "series.yaml:18: conflicts: must be a path in the project's tree, not a file name that "
+        "leaves the tree, not '../x'"]),
     "strip": (SERIES + "    strip: 21\n", [
         "series.yaml:18: strip: must be less than or equal to 20, not '21'"]),
     "truth": (SERIES + "    allow-empty: maybe\n", [

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from backport.errors import UsageError
 from backport.series.message import (
     change_ids,
     full_subject,
+    named_by,
     parse_trailers,
+    pick_message,
     provenance,
     render_message,
     subject_without_tags,
+    write_message,
 )
-from backport.series.model import Branch, Change, Kind, Series
+from backport.series.model import KEEP_SECTION, Branch, Change, Kind, Series
 from plumbing import GitRepo
 
 ID = "Ib65b0c7c5b83c53edf63f23fa522334c6a666ae4"
@@ -35,6 +40,8 @@ BRANCH = Branch(
     embedded=None,
 )
 CHANGE = Change(1, Kind.REGRESSION_TEST, "Add functional regression test for bug 1783613", "", ID)
+
+PICK = Change(1, Kind.FIX, "", "", "", commit=OTHER, source=(Path("series.yaml"), 3))
 
 
 def series_of(*changes: Change, stable_only: str | None = "not on master") -> Series:
@@ -106,18 +113,15 @@ def test_trailers_and_provenance_follow_the_change_id_without_a_gap() -> None:
 
 def test_conflicts_stand_above_the_change_id() -> None:
     change = replace(CHANGE, description="Text.")
-    message = render_message(change, series_of(), conflicts=("nova/x.py", "nova/ä y.py", "n\nl"))
+    paths = ("nova/x.py", "nova/ä y.py", "n\nl")
+    message = write_message(replace(change, conflicts_section=True), series_of(), paths).text
+    again = replace(change, conflicts=paths, conflicts_section=True)
+    assert write_message(again, series_of()).text == message
     assert message.endswith(
         "\n\nText.\n\nRelated-Bug: #1783613\n\n"
         'Conflicts:\n      nova/x.py\n      nova/ä y.py\n      "n\\nl"\n\n'
         f"Change-Id: {ID}\n"
     )
-
-
-def test_what_was_picked_is_the_last_hop() -> None:
-    change = replace(CHANGE, provenance=(SHA,))
-    message = render_message(change, series_of(change), picked=OTHER)
-    assert provenance(message) == [SHA, OTHER]
 
 
 @pytest.mark.parametrize(
@@ -188,35 +192,134 @@ ORIGINALS = {
 }
 
 
-@pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
-def test_an_original_message_is_kept_byte_for_byte(original: str) -> None:
-    assert render_message(CHANGE, series_of(), original) == original
-    message = render_message(CHANGE, series_of(), original, picked=OTHER)
-    assert message.startswith(original)
-    assert message.endswith(f"\n(cherry picked from commit {OTHER})\n")
+def picked_as(original: str, *conflicts: str, commit: str = OTHER, **values: Any) -> str:
+    """Pick a message; ``values`` are the change's."""
+    return pick_message(replace(PICK, **values), original, commit, conflicts).text
 
 
 @pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
 def test_a_pick_is_added_where_git_cherry_pick_adds_it(original: str, picker: Picker) -> None:
     expected = picker.pick(original)
-    assert render_message(CHANGE, series_of(), original, picked=picker.picked) == expected
+    message = picked_as(original, commit=picker.picked, conflicts=KEEP_SECTION)
+    assert message == expected
+    assert message.startswith(original)
+    assert message.endswith(f"\n(cherry picked from commit {picker.picked})\n")
 
 
 @pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
 def test_conflicts_go_above_the_change_id_and_change_nothing_else(original: str) -> None:
-    message = render_message(CHANGE, series_of(), original, conflicts=("nova/a.py", "b"))
+    message = picked_as(original, "nova/a.py", "b", conflicts_section=True, conflicts=KEEP_SECTION)
     section = "Conflicts:\n      nova/a.py\n      b\n"
     assert message.count(section) == 1
     before, after = message.split(section)
-    assert (before + after.removeprefix("\n")).rstrip("\n") == original.rstrip("\n")
+    assert before + after.removeprefix("\n") == picked_as(original, conflicts=KEEP_SECTION)
     assert before.endswith("\n\n")
     assert change_ids(message) == change_ids(original)
     assert change_ids(after) == change_ids(original)
 
 
-def test_a_section_that_says_the_same_already_is_not_doubled() -> None:
-    original = ORIGINALS["conflicts"]
-    assert render_message(CHANGE, series_of(), original, conflicts=("nova/x.py",)) == original
+X, Y = "      nova/x.py\n", "      nova/y.py\n"
+WHY, CP = "NOTE(me): The conflict is due to\nthat.\n", f"(cherry picked from commit {OTHER})\n"
+CITED = f"Change-Id: {ID}\n{CP}"
+BODY = "S\n\nBody.\n\n"
+STALE = {  # what stands between the body and the trailers; each was seen in nova's history
+    "section": f"Conflicts:\n{X}{Y}\n",
+    "with its NOTE": f"Conflicts:\n{X}\n{WHY}\n",
+    "NOTE right below": f"Conflicts:\n{X}{WHY}\n",
+    "indented, tabs": f" Conflicts:\n\tnova/x.py\n\n{WHY}\n",
+    "commented": "# Conflicts:\n#\tnova/x.py\n\n",
+    "gap below the header": f"Conflicts:\n\n{X}\n{WHY}\n",
+    "of a branch": f"Conflicts (stable/queens):\n{X}\n",
+    "NOTE with a list": f"Conflicts:\n{X}\nNOTE(me): As\n\n  I1\n\nare not in.\n\n",
+    "not a NOTE by name": f"Conflicts:\n{X}\nThe conflict is due to I1.\n\n",
+    "of two hops": f"Conflicts:\n{X}\n{WHY}\nConflicts:\n{Y}\n{WHY}\n",
+    "told per file": "Conflicts:\n  nova/x.py due to\n  I1 is not here\n\n",
+}
+
+
+@pytest.mark.parametrize("stale", STALE.values(), ids=STALE)
+def test_a_section_that_does_not_hold_here_is_taken_out_and_told(stale: str) -> None:
+    original = f"{BODY}{stale}Change-Id: {ID}\n"
+    written = pick_message(PICK, original, OTHER)
+    assert written.text == BODY + CITED
+    assert len(written.notes) == stale.count("Conflicts")
+    assert all(note.startswith("no conflict here in nova/") for note in written.notes)
+    assert any("NOTE(me): The" in note for note in written.notes) == (WHY in stale)
+    assert picked_as(original, conflicts=KEEP_SECTION) == f"{original}{CP}"
+    assert picked_as(original, patch=b"a resolution, of what nobody knows") == f"{original}{CP}"
+
+
+@pytest.mark.parametrize(
+    ("conflicts", "values", "section"),
+    [
+        (("nova/x.py", "nova/y.py"), {}, f"Conflicts:\n{X}{Y}\n{WHY}\n"),
+        (("nova/x.py",), {}, f"Conflicts:\n{X}\n{WHY}\n"),
+        (("nova/z.py",), {}, ""),
+        (("nova/z.py",), {"conflicts_section": True}, "Conflicts:\n      nova/z.py\n\n"),
+        (("nova/y.py", "z"), {"conflicts_section": True}, f"Conflicts:\n{Y}      z\n\n{WHY}\n"),
+        ((), {"conflicts": ("nova/y.py",), "patch": b"x"}, f"Conflicts:\n{Y}\n{WHY}\n"),
+        ((), {"conflicts": (), "patch": b"x"}, ""),
+    ],
+)
+def test_a_section_lists_what_was_in_conflict_here(
+    conflicts: tuple[str, ...], values: dict[str, Any], section: str
+) -> None:
+    original = f"{BODY}Conflicts:\n{X}{Y}\n{WHY}\nChange-Id: {ID}\n"
+    assert picked_as(original, *conflicts, **values) == BODY + section + CITED
+
+
+@pytest.mark.parametrize(
+    "kept", ["NOTE(you): The test differs.\n\n", "More.\n\nNOTE(me): Conflict with I1.\n\n"]
+)
+def test_what_else_is_said_below_a_section_stays(kept: str) -> None:
+    original = f"{BODY}Conflicts:\n{X}\n{WHY}\n{kept}Change-Id: {ID}\n"
+    assert picked_as(original) == BODY + kept + CITED
+    assert picked_as(f"{BODY}Conflicts:\n{X}Change-Id: {ID}\n") == BODY + CITED
+    assert picked_as(f"{BODY}Change-Id: {ID}\n\nConflicts:\n{X}") == BODY + CITED
+    assert picked_as(f"S\n\nConflicts: none, so\nit goes.\n\nChange-Id: {ID}\n").count("none") == 1
+
+
+@pytest.mark.parametrize(
+    ("original", "values", "expected"),
+    [
+        (f"{BODY}Change-Id: {ID}\n", {"note": "Why.\n"}, f"{BODY}NOTE: Why.\n\n{CITED}"),
+        (f"{BODY}Change-Id: {ID}\n", {"note": WHY}, f"{BODY}{WHY}\n{CITED}"),
+        (
+            f"{BODY}Conflicts:\n{X}\n{WHY}\nClose.\n\nChange-Id: {ID}\n",
+            {"note": "NOTE(a): b", "conflicts": KEEP_SECTION},
+            f"{BODY}Conflicts:\n{X}\n{WHY}\nNOTE(a): b\n\nClose.\n\n{CITED}",
+        ),
+        ("S\n", {"note": "NOTE(a): b"}, f"S\n\nNOTE(a): b\n\n{CP}"),
+        (
+            f"{BODY}Change-Id: {ID}\n(cherry-picked from commit {SHA})\n",
+            {"trailers_add": (("Depends-On", ID), ("Co-Authored-By", "C <c@d>"))},
+            f"{BODY}Change-Id: {ID}\nDepends-On: {ID}\nCo-Authored-By: C <c@d>\n"
+            f"(cherry-picked from commit {SHA})\n\n{CP}",
+        ),
+        (f"{BODY}Change-Id: {ID}\n", {"trailers_add": (("Change-Id", ID),)}, BODY + CITED),
+        ("S\n", {"trailers_add": (("A", "b"),)}, f"S\n\nA: b\n{CP}"),
+        ("S\n", {"change_id": ID}, f"S\n\n{CITED}"),
+        (f"{BODY}Change-Id: {ID}\n", {"change_id": ID}, BODY + CITED),
+    ],
+)
+def test_a_note_and_trailers_are_added_to_a_pick(
+    original: str, values: dict[str, Any], expected: str
+) -> None:
+    assert picked_as(original, **values) == expected
+
+
+def test_a_note_of_a_patch_stands_above_the_change_id() -> None:
+    change = replace(CHANGE, note=WHY, conflicts=("nova/x.py",), conflicts_section=True)
+    message = render_message(change, series_of())
+    assert message.endswith(f"783613\n\nConflicts:\n{X}\n{WHY}\nChange-Id: {ID}\n")
+
+
+def test_a_picked_change_is_named_by_its_commit() -> None:
+    named = named_by(PICK, f"[a] S\nmore\n\nBody.\n\nChange-Id: {ID}\n")
+    assert (named.subject, named.change_id) == ("[a] S more", ID)
+    assert named_by(PICK, "").subject == "(no subject)"
+    with pytest.raises(UsageError, match=r"yaml:3: .*has the Change-Id Ib65b.* says I4d49"):
+        named_by(replace(PICK, change_id=f"I4d49{ID[5:]}"), f"S\n\nChange-Id: {ID}\n")
 
 
 @pytest.mark.parametrize("original", ORIGINALS.values(), ids=ORIGINALS)
@@ -285,7 +388,7 @@ def test_any_pick_is_added_where_git_adds_it(message: str, picker: Picker) -> No
     # With -x, git cleans up blanks, which we do not; it also loses the place for the line
     # where blank lines follow the trailers.
     assume(stripped == message)
-    assert render_message(CHANGE, series_of(), message, picked=picker.picked) == expected
+    assert picked_as(message, commit=picker.picked, conflicts=KEEP_SECTION) == expected
 
 
 hex40 = st.text("0123456789abcdef", min_size=40, max_size=40)
