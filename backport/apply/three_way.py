@@ -12,7 +12,7 @@ from backport.apply.outcome import ConflictFile, FileOutcome, Rung
 from backport.apply.renames import find_moves
 from backport.checkout.objects import FOLDER, Entry, Merge
 from backport.checkout.scratch import Scratch
-from backport.patch.model import GITLINK, FileKind, FilePatch
+from backport.patch.model import FileKind, FilePatch
 from backport.patch.writer import render_patch
 from backport.placement.tree_placement import check_homes
 
@@ -91,8 +91,6 @@ def _is_in(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry])
         # git apply only warns where a mode is another than the patch says (2.39.5).
         if file.new_path and file.new_mode and _mode(here, file.new_path) != file.new_mode:
             return False
-        if not _may_be_in(scratch, here, file):
-            return False
     gone = [file for file in delta.patch.files if file.kind is FileKind.DELETE]
     if gone and find_moves(scratch, tree, delta, gone):
         return False  # what it deletes is still there, under another name
@@ -101,17 +99,6 @@ def _is_in(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry])
         return False
     homes = check_homes(scratch, back.tree, tree, delta, delta.patch.files)
     return not any(checked.wrong for checked in homes.values())
-
-
-def _may_be_in(scratch: Scratch, here: Mapping[str, Entry], file: FilePatch) -> bool:
-    """Whether a file holds what the hunks leave behind: git apply, which decides, takes longer."""
-    if file.new_path is None:
-        return file.path not in here
-    entry = here.get(file.new_path)
-    if entry is None or entry.mode in (FOLDER, GITLINK):
-        return entry is not None
-    data = scratch.blob(entry.blob)
-    return all(b"".join(hunk.side(old=False)) in data for hunk in file.hunks)
 
 
 def _mode(here: Mapping[str, Entry], path: str) -> str | None:

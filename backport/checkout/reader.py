@@ -116,7 +116,10 @@ class Reader:
         return self.git.run("diff-tree", "-r", "-z", "--name-only", old, new).fields
 
     def commits_between(self, base: str, tip: str) -> list[str]:
-        """List the commits that ``tip`` has and ``base`` has not, the oldest first."""
+        """List the commits that ``tip`` has and ``base`` has not, the oldest first.
+
+        With :meth:`commit` of each, whole messages are read by the one git that stays.
+        """
         how = ("--reverse", "--topo-order", "--no-merges")
         return self.git.run("rev-list", *how, tip, f"^{base}", "--").text.split()
 
