@@ -12,11 +12,14 @@ from backport.checkout.remote import without_password
 from backport.conflict.pending import Pending, State, pending, pending_files
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
 from backport.interrupts import deferred
+from backport.linting import lint_outcome
 from backport.placement.tree_placement import name_homes
+from backport.policy.model import Finding
 from backport.progress import Progress, Silent
 from backport.publish.branch import Action as PlannedAction
 from backport.publish.branch import Plan, plan_branch, publish
 from backport.report.document import Action, BranchFacts, CheckoutFacts, EnvironmentFacts
+from backport.report.lint import one_line_of
 from backport.report.text import plural
 from backport.request import RunRequest
 from backport.runner.results import Proof
@@ -38,6 +41,7 @@ class Findings:
     proof: Proof | None = None
     environments: tuple[EnvironmentFacts, ...] = ()
     tests_skipped: str = ""
+    lint: tuple[Finding, ...] = ()
     branch: BranchFacts = field(default_factory=BranchFacts)
     work_tree: Path | None = None
     problem: BackportError | None = None
@@ -119,6 +123,10 @@ def _go(
     if outcome.conflict:
         _keep(session, series, request, resolutions, outcome.conflict, waiting, findings)
     elif not outcome.nothing_to_do:
+        progress.step("lint")
+        findings.lint = lint_outcome(session, series, outcome, progress).findings
+        for finding in findings.lint:
+            progress.note(one_line_of(finding))
         _verify_and_publish(session, series, request, outcome, findings, progress)
 
 
@@ -172,14 +180,16 @@ def _apply(
     resolutions: dict[int, bytes],
     progress: Progress,
 ) -> Outcome:
-    who = session.checkout.identities()
-    signing = Signing(who.author, who.committer, _date(session))
     options = Options(frozenset(request.accept_moved), resolutions)
-    return apply_series(session.scratch, series, session.base.commit, signing, options, progress)
+    base = session.base.commit
+    return apply_series(session.scratch, series, base, signing(session), options, progress)
 
 
-def _date(session: Session) -> str:
-    return session.scratch.commit(session.base.commit).committer.date
+def signing(session: Session) -> Signing:
+    """Return who signs what is made, and when: as the base, so that a second run makes the same."""
+    who = session.checkout.identities()
+    date = session.scratch.commit(session.base.commit).committer.date
+    return Signing(who.author, who.committer, date)
 
 
 def _keep(

@@ -29,13 +29,15 @@ ROOMS = {
     "runner": {"checkout", "selection", "series", "proof"},
     "proof": {"environment", "runner", "selection", "source", "checkout", "series", "patch"},
     "publish": {"checkout", "series"},
-    "report": {"series", "patch", "apply", "conflict", "runner", "placement"},
+    "policy": {"series"},
+    "report": {"policy", "series", "patch", "apply", "conflict", "runner", "placement"},
 }
 # Of these rooms, others know values only.
 VALUES = {
     "report": {
         "backport.series.model",
         "backport.series.message",
+        "backport.policy.model",
         "backport.patch.model",
         "backport.apply.outcome",
         "backport.apply.markers",

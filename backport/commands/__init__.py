@@ -8,6 +8,7 @@ GROUPS = {
     "continue": "backport.commands.resolve",
     "abort": "backport.commands.resolve",
     "status": "backport.commands.resolve",
+    "lint": "backport.commands.lint",
     "test": "backport.commands.test",
     "env": "backport.commands.env",
     "schema": "backport.commands.schema",

@@ -143,6 +143,7 @@ def _branch(document: Document) -> Branch | None:
         newer_branches=keys.newer_branches,
         tests=_tests(keys.tests, locks, document) if keys.tests else None,
         embedded=_embedded(keys.embedded, rewind) if keys.embedded else None,
+        lint=tuple((name, how, document.line(("lint", name))) for name, how in keys.lint.items()),
     )
 
 

@@ -24,7 +24,7 @@ from backport.series.trailers import parse_trailers, trailer_lines
 
 __all__ = [
     "Message", "change_ids", "full_subject", "parse_trailers", "provenance", "render_message",
-    "subject_without_tags", "tagged",
+    "stable_only", "subject_without_tags", "tagged",
 ]  # fmt: skip
 
 # Gerrit's form; its key of a change, with project and branch.
@@ -138,6 +138,11 @@ def tagged(subject: str, tag: str) -> str:
     """Put a tag in front of a subject, unless it says so already, in whatever spelling."""
     has_one = _STABLE_ONLY.match(subject) or subject.lower().startswith(tag.lower())
     return subject if not tag or has_one else f"{tag} {subject}"
+
+
+def stable_only(subject: str) -> bool:
+    """Whether a subject says that the change is for stable branches only, in any spelling."""
+    return _STABLE_ONLY.match(subject) is not None
 
 
 def change_ids(message: str) -> tuple[str, ...]:

@@ -104,6 +104,8 @@ class Branch:
     newer_branches: tuple[str, ...]
     tests: TestSettings | None
     embedded: Embedded | None
+    #: Rules of backport.policy with the severity that the branch wants, and the line it stands on.
+    lint: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True)

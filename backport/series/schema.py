@@ -80,6 +80,7 @@ class BranchKeys(Keys):
     newer_branches: tuple[f.Ref, ...] = ()
     tests: TestsKeys | None = None
     embedded: EmbeddedKeys | None = None
+    lint: dict[str, Literal["error", "warning", "note", "off"]] = Field(default_factory=dict)
 
 
 class ChangeKeys(Keys):
