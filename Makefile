@@ -13,7 +13,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help backport test test-quick lint format bench schema clean distclean
+.PHONY: help backport test test-quick lint format bench bench-pairs schema clean distclean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ format: .venv/dev.stamp  ## let ruff put the code into its form
 
 bench: .venv/dev.stamp  ## measure speed, as ratios within one run
 	PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
+
+bench-pairs: .venv/dev.stamp  ## prove history's own pairs of recreate test and fix; needs NOVA=
+	PYTHONPATH=tests $(BIN)/python -m bench pairs
 
 schema: .venv/run.stamp  ## print the JSON schema of the report
 	@$(BIN)/backport schema

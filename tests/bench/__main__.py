@@ -1,8 +1,9 @@
 """``make bench``: figures with their aims beside them. It measures; it never fails for a figure.
 
 NOVA=PATH is a clone to measure on (left out: the built-in checkout), ONTO=REV a commit of it,
-CONSTRAINTS=FILE upstream's constraints, which the section ``environment`` needs. The section
-``equality`` compares outcomes with upstream's, test by test; it has to be named.
+CONSTRAINTS=FILE upstream's constraints, which the section ``environment`` needs. Two sections have
+to be named: ``equality`` compares outcomes with upstream's, test by test; ``pairs`` proves what
+history has of recreate tests and their fixes (``make bench-pairs``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bench.stand import BenchError, Stand, open_stand
 from bench.table import Section, show
 
 _SECTIONS = ("engine", "proof", "environment", "warm")
-_ASKED_FOR = ("equality",)  # sections that are not measured unless they are named
+_ASKED_FOR = ("equality", "pairs")  # sections that are not measured unless they are named
 _WIDTH = 132  # of the table where standard output is no terminal
 
 

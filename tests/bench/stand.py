@@ -105,8 +105,8 @@ class Stand:
         who = {f"GIT_{role}_{key}": _WHO[key] for role in ("AUTHOR", "COMMITTER") for key in _WHO}
         return {**self.own.environ, **who, "HOME": str(self.folder), "GIT_CONFIG_NOSYSTEM": "1"}
 
-    def backport(self, *args: str) -> None:
-        """Run the command, with the caches of the bench's own."""
+    def backport(self, *args: str, ok: Sequence[int] = (0,)) -> None:
+        """Run the command, with the caches of the bench's own; ``ok`` as in :func:`run`."""
         env = {
             **self.own.environ,
             "BACKPORT_CACHE": str(self.places.cache),
@@ -114,7 +114,7 @@ class Stand:
             "PYTHONPATH": str(Path(backport.__file__).parents[1]),
         }
         report = ("--report", str(self.folder / "report"))
-        run([sys.executable, "-m", "backport", *args, *report], env, self.folder)
+        run([sys.executable, "-m", "backport", *args, *report], env, self.folder, ok)
 
     def provide_environment(self) -> None:
         """Let what is measured have the environments that the user has, built if need be."""
