@@ -25,13 +25,13 @@ from backport.runner.cpu_tokens import Tokens
 from backport.runner.results import Environment, Proof, Run, Status, Verdict
 from backport.runner.runner import Workshop
 from backport.selection.missing_tests import check_named
-from backport.selection.targeted import ChangedFile, changed_tests
+from backport.selection.targeted import ChangedFile, Selection, changed_tests
 from backport.selection.test_classes import Sources
 from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
 
 #: Goes into the key of kept selections: another way to find tests finds other tests.
-SELECTION = "1"
+SELECTION = "2"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def targeted_by(session: Session, branch: Branch) -> tuple[str, ...]:
     commit = session.scratch.commit(session.base.commit)
     parents = commit.parents or (commit.id,)
     before = session.scratch.tree(parents[0])
-    found = tests_changed(session.scratch, test_settings(branch), before, commit.tree)
+    selected = tests_changed(session.scratch, test_settings(branch), before, commit.tree)
+    found = selected.own or selected.touched
     if not found:
         raise UsageError(
             f"{session.base.name} adds or changes no test",
@@ -228,9 +229,13 @@ def _step(session: Session, settings: TestSettings, one: AppliedChange) -> Step:
     changed = read_checked(kept)
     if changed is None:
         check_tests(session.scratch, one.tree, change.tests)
-        changed = tests_changed(session.scratch, settings, before, one.tree)
+        found = tests_changed(session.scratch, settings, before, one.tree)
+        changed = [found.own, found.touched]
         write_checked(kept, changed)
-    return Step(change.number, change.kind, one.tree, change.tests, tuple(changed))
+    own, touched = map(tuple, changed)
+    if not (own or change.tests):  # there is nothing nearer to it
+        own, touched = touched, ()
+    return Step(change.number, change.kind, one.tree, change.tests, own, touched)
 
 
 def check_tests(scratch: Scratch, tree: str, tests: Sequence[str]) -> None:
@@ -256,10 +261,8 @@ def _is_package(scratch: Scratch, tree: str, name: str) -> bool:
     return dotted and bool(scratch.paths(tree, name.replace(".", "/") + "/"))
 
 
-def tests_changed(
-    scratch: Scratch, settings: TestSettings, before: str, after: str
-) -> tuple[str, ...]:
-    """Return the ids of the tests that differ between two trees."""
+def tests_changed(scratch: Scratch, settings: TestSettings, before: str, after: str) -> Selection:
+    """Return the tests that differ between two trees."""
     files = {
         path: ChangedFile(scratch.file(before, path), scratch.file(after, path))
         for path in scratch.changed_paths(before, after)

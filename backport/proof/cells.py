@@ -54,7 +54,7 @@ class Runs:
         logs: Path | None = None,
     ) -> None:
         self._trees, self._environment, self._settings = trees, environment, settings
-        self._workshop, self._progress, self._fresh = workshop, progress, fresh
+        self._workshop, self.progress, self._fresh = workshop, progress, fresh
         self._logs = logs or workshop.scratch
         self._store = Store(workshop.cache / "trees")
         self._results = Results(workshop.cache / "results")
@@ -91,8 +91,8 @@ class Runs:
         )
         kept = None if self._fresh else self._results.get(key)
         if kept:
-            self._progress.cell_started(ask.label, len(kept.results))
-            self._progress.cell_finished(ask.label, _summary(kept) + ", kept", _well(ask, kept))
+            self.progress.cell_started(ask.label, len(kept.results))
+            self.progress.cell_finished(ask.label, _summary(kept) + ", kept", _well(ask, kept))
             done: Future[Run | None] = Future()
             done.set_result(kept)
             return _Waiting(ask, key, done)
@@ -126,7 +126,7 @@ class Runs:
                 self._settings,
                 replace(self._workshop, scratch=self._place),
                 manner,
-                _Hearing(self._progress, ask.label),
+                _Hearing(self.progress, ask.label),
             )
             if laid.shared and laid.changed():
                 return None
@@ -134,7 +134,7 @@ class Runs:
         finally:
             remove(laid.folder)
         self._results.put(key, run)
-        self._progress.cell_finished(ask.label, _summary(run), _well(ask, run))
+        self.progress.cell_finished(ask.label, _summary(run), _well(ask, run))
         return run
 
 

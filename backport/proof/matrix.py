@@ -6,7 +6,9 @@ Of a series of n changes:
 * red i/i-1, for each fix: its tests on the code before it; one of them must fail;
 * flip i/n, for each regression test that a fix follows: as it was, on the fixed code, where it
   must fail, for in nova a recreate test passes on the buggy code and asserts the wrong value;
-* whole n/n: the targeted tests of all changes on the last commit; they must pass.
+* whole n/n: the targeted tests of all changes on the last commit; they must pass;
+* touched n/n: what the changes reach only through a helper or a base class, on the last commit;
+  it speaks against a series that breaks it, and never for one.
 
 "Tests" is everything under ``tests.paths`` of branch.yaml, "code" is the rest. A change that left
 its tree as it was, for it is in already, has no cells of its own.
@@ -19,6 +21,8 @@ from dataclasses import dataclass
 
 from backport.proof.proof_trees import Trees
 from backport.runner.results import CellKind
+from backport.selection.test_classes import is_test_name
+from backport.selection.test_names import chosen, shortest
 from backport.series.model import Kind
 
 FIXES = (Kind.FIX, Kind.PARTIAL_FIX)
@@ -30,6 +34,7 @@ class Step:
 
     :param named: the tests that the series names: modules, classes, methods
     :param changed: ids of the tests that its patch adds or changes, as its tree has them
+    :param touched: ids of those that it only reaches, through a helper or a base class
     """
 
     number: int
@@ -37,11 +42,18 @@ class Step:
     tree: str
     named: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
 
     @property
     def targeted(self) -> tuple[str, ...]:
         """All of them, the named ones first."""
         return tuple(dict.fromkeys((*self.named, *self.changed)))
+
+    @property
+    def bases(self) -> frozenset[str]:
+        """The classes that nobody named: they may turn out to have no tests of their own."""
+        single = (test for test in self.changed if not is_test_name(test.rpartition(".")[2]))
+        return frozenset(single) - {*self.named}
 
 
 @dataclass(frozen=True)
@@ -77,8 +89,8 @@ class Planned:
     """A cell that is to be run.
 
     :param selection: what is run
-    :param optional: those of them that may be gone on this tree, for a later change may have
-        removed or renamed what an earlier one added
+    :param optional: those of them that may have no test on this tree: a later change may have
+        removed or renamed what an earlier one added, and a class that nobody named may be a base
     :param cut: only the tests that the change adds or changes
     """
 
@@ -108,7 +120,8 @@ def plan(claim: Claim, trees: Trees, full_red: bool) -> tuple[Planned, ...]:
 def _greens(claim: Claim) -> Iterator[Planned]:
     for step in claim.effective:
         if step.targeted:
-            yield Planned(CellKind.GREEN, step.number, step.number, step.tree, step.targeted)
+            number, tests = step.number, step.targeted
+            yield Planned(CellKind.GREEN, number, number, step.tree, tests, step.bases)
 
 
 def _reds(claim: Claim, trees: Trees, full_red: bool) -> Iterator[Planned]:
@@ -119,7 +132,7 @@ def _reds(claim: Claim, trees: Trees, full_red: bool) -> Iterator[Planned]:
             tree = trees.overlay(claim.before(step), step.tree, claim.paths)
             code = claim.steps.index(step)
             number = claim.steps[code - 1].number if code else 0
-            yield Planned(CellKind.RED, step.number, number, tree, tests, cut=cut)
+            yield Planned(CellKind.RED, step.number, number, tree, tests, step.bases, cut)
 
 
 def _flips(claim: Claim, trees: Trees) -> Iterator[Planned]:
@@ -128,7 +141,8 @@ def _flips(claim: Claim, trees: Trees) -> Iterator[Planned]:
         tests = step.changed or step.targeted
         if step.kind is Kind.REGRESSION_TEST and later and tests:
             tree = trees.overlay(later[-1].tree, step.tree, claim.paths)
-            yield Planned(CellKind.FLIP, step.number, later[-1].number, tree, tests)
+            number = later[-1].number
+            yield Planned(CellKind.FLIP, step.number, number, tree, tests, step.bases)
 
 
 def _whole(claim: Claim) -> Iterator[Planned]:
@@ -137,7 +151,21 @@ def _whole(claim: Claim) -> Iterator[Planned]:
     last = claim.steps[-1]
     tests = tuple(dict.fromkeys(test for step in reversed(claim.steps) for test in step.targeted))
     named = {test for step in claim.steps for test in step.named}
-    optional = frozenset(tests) - named - set(last.changed)
+    optional = frozenset(tests) - named - set(last.changed) | last.bases
     if tests:
         number = last.number
         yield Planned(CellKind.WHOLE, number, number, last.tree, tests, optional)
+
+
+def plan_touched(claim: Claim) -> tuple[Planned, ...]:
+    """Return the cell of what is only touched; nothing where that is no test."""
+    last = claim.steps[-1]
+    targeted = {test for step in claim.steps for test in step.targeted}
+    touched = dict.fromkeys(test for step in claim.effective for test in step.touched)
+    tests = tuple(test for test in touched if not chosen(targeted, test))
+    if not tests:
+        return ()
+    number = last.number
+    return (
+        Planned(CellKind.TOUCHED, number, number, last.tree, shortest(tests), frozenset(tests)),
+    )

@@ -7,7 +7,8 @@ cells mean something, :mod:`backport.proof.verdict` what they come to.
 Decided here: a series with neither a named test nor one that its patches touch is ``unproven``.
 One without a fix makes no claim that a test could catch, so that all tests pass proves it.
 A test is evidence in a red cell only if it passes with the fix. On the base are run only the
-tests that fail in a green cell and that the series itself does not add or change.
+tests that fail in a green cell and that the series itself does not add or change. The verdict is
+drawn, and told, before what the series only touches is run: that can overturn it, never better it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from dataclasses import dataclass, replace
 
 from backport.proof.cells import Ask, Runs
 from backport.proof.guarded_hunks import prove_hunks
-from backport.proof.matrix import Claim, Planned, plan
+from backport.proof.matrix import Claim, Planned, plan, plan_touched
 from backport.proof.proof_trees import Trees
 from backport.proof.verdict import (
+    GREEN,
     SEVERITY,
     base_cell,
     conclude,
@@ -29,8 +31,6 @@ from backport.proof.verdict import (
 )
 from backport.runner.results import Cell, CellKind, Proof, Run, Status, TestResult
 from backport.selection.test_names import chosen
-
-_GREEN = (CellKind.GREEN, CellKind.WHOLE)
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,25 @@ def prove(claim: Claim, trees: Trees, runs: Runs, options: ProofOptions | None =
     :raises KeyboardInterrupt: after everything was ended
     """
     options = options or ProofOptions()
-    planned = plan(claim, trees, options.full_red)
-    found = _run_cells(planned, runs, options.repeat)
+    found = _run_cells(plan(claim, trees, options.full_red), runs, options.repeat)
     base = _on_base(claim, found, runs, options.repeat)
+    proof = _concluded(claim, found, base)
+    if touched := plan_touched(claim):
+        runs.progress.note(f"{proof.verdict.value}, before what is only touched: {proof.reason}")
+        found += _run_cells(touched, runs, options.repeat)
+        base = _on_base(claim, found, runs, options.repeat, base)
+        proof = _concluded(claim, found, base)
+    if options.hunks:
+        proof = replace(proof, hunks=prove_hunks(claim, trees, runs, _passing(proof.cells)))
+    return proof
+
+
+def _concluded(claim: Claim, found: Sequence[tuple[Planned, Run]], base: Run | None) -> Proof:
     forgiven = _failing_there_too(found, base)
     cells = _judge(found, base, forgiven)
     if base:
         cells.append(base_cell(base, forgiven))
-    proof = conclude(claim, cells, forgiven)
-    if options.hunks:
-        proof = replace(proof, hunks=prove_hunks(claim, trees, runs, _passing(cells)))
-    return proof
+    return conclude(claim, cells, forgiven)
 
 
 def together(proofs: Sequence[tuple[str, Proof]]) -> Proof:
@@ -96,7 +104,7 @@ def _run_cells(planned: Sequence[Planned], runs: Runs, repeat: int) -> list[tupl
             cells[0].label,
             tree,
             tuple(dict.fromkeys(name for cell in cells for name in cell.selection)),
-            wants_red=all(cell.kind not in _GREEN for cell in cells),
+            wants_red=all(cell.kind not in GREEN for cell in cells),
         )
         for tree, cells in by_tree.items()
     ]
@@ -123,19 +131,26 @@ def _part(cell: Planned, run: Run) -> Run:
 
 
 def _on_base(
-    claim: Claim, found: Iterable[tuple[Planned, Run]], runs: Runs, repeat: int
+    claim: Claim,
+    found: Iterable[tuple[Planned, Run]],
+    runs: Runs,
+    repeat: int,
+    known: Run | None = None,
 ) -> Run | None:
-    """Run on the base, with its own test files, what fails in a green cell."""
+    """Run on the base, with its own test files, what fails in a green cell.
+
+    :param known: what was run there already
+    """
     touched = {test for step in claim.steps for test in step.changed}
     suspects = {
         result.id: None
         for cell, run in found
-        if cell.kind in _GREEN and cell.tree != claim.base
+        if cell.kind in GREEN and cell.tree != claim.base
         for result in not_passed(run.results)
         if result.status is not Status.NOT_RUN and result.id not in touched
     }
-    if not suspects:
-        return None
+    if suspects.keys() <= {*(known.selection if known else ())}:
+        return known
     return runs.make([Ask("base 0/0", claim.base, tuple(suspects))], repeat)[0]
 
 
@@ -147,7 +162,7 @@ def _failing_there_too(found: Iterable[tuple[Planned, Run]], base: Run | None) -
     return frozenset(
         result.id
         for cell, run in found
-        if cell.kind in _GREEN
+        if cell.kind in GREEN
         for result in not_passed(run.results)
         if (status := there.get(result.id)) is not None
         and (status.red or status is result.status)
@@ -166,7 +181,7 @@ def _judge(
     }
     return [
         judge_green(cell, base, forgiven)
-        if cell.kind in _GREEN
+        if cell.kind in GREEN
         else judge_red(cell, passing.get(cell.tests_of, frozenset()))
         for cell in cells
     ]

@@ -24,7 +24,7 @@ from backport.selection.test_names import covers
 
 #: The worst first.
 SEVERITY = (Verdict.BROKEN, Verdict.CANNOT_TELL, Verdict.UNPROVEN, Verdict.PROVEN)
-_GREEN = (CellKind.GREEN, CellKind.WHOLE)
+GREEN = (CellKind.GREEN, CellKind.WHOLE, CellKind.TOUCHED)
 _PLURALS = {
     Status.SETUP_ERROR: "set-up errors",
     Status.ERROR: "errors",
@@ -49,6 +49,8 @@ def judge_green(cell: Cell, base: Run | None, forgiven: frozenset[str]) -> Cell:
         verdict = Verdict.BROKEN
     elif blamed or cell.run.problem:
         verdict = Verdict.CANNOT_TELL
+    elif cell.kind is CellKind.TOUCHED:
+        verdict = Verdict.PROVEN
     elif not any(one.status.passed for one in results):
         verdict = Verdict.CANNOT_TELL
         said.append("none passed, which says nothing" if results else "which says nothing")
@@ -138,7 +140,7 @@ def _conclude(claim: Claim, cells: Sequence[Cell]) -> tuple[Verdict, str]:
     worst = min(cells, key=lambda cell: SEVERITY.index(cell.verdict), default=None)
     if worst and worst.verdict is not Verdict.PROVEN:
         return worst.verdict, f"{_place(worst)}: {worst.reason}{_would_need_to_fail(worst)}"
-    green = [cell for cell in cells if cell.kind in _GREEN]
+    green = [cell for cell in cells if cell.kind in (CellKind.GREEN, CellKind.WHOLE)]
     if not green:
         return Verdict.UNPROVEN, "the series names no tests, and its patches add or change none"
     red = [cell for cell in cells if cell.kind is CellKind.RED]
@@ -159,6 +161,7 @@ def _place(cell: Cell) -> str:
         CellKind.RED: f"change {cell.tests_of}'s tests without it",
         CellKind.FLIP: f"change {cell.tests_of}'s tests, as they were, on the fixed code",
         CellKind.WHOLE: "the targeted tests on the last commit",
+        CellKind.TOUCHED: "the tests that are only touched, on the last commit",
         CellKind.BASE: "the tests that fail, on the base",
     }[cell.kind]
 

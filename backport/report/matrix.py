@@ -115,4 +115,4 @@ def _slots(
 
 
 def _row_of(cell: CellFacts) -> int:
-    return WHOLE_ROW if cell.kind is CellKind.WHOLE else cell.tests_of
+    return WHOLE_ROW if cell.kind in (CellKind.WHOLE, CellKind.TOUCHED) else cell.tests_of

@@ -48,6 +48,7 @@ CELL_RULES: Mapping[CellKind, str] = {
     CellKind.RED: "the fix's tests on the code before it: at least one must fail",
     CellKind.FLIP: "the test that showed the bug, as it was, on the fixed code: it must fail",
     CellKind.WHOLE: "all targeted tests on the last commit: all must pass",
+    CellKind.TOUCHED: "what is only reached through a helper, on the last commit: it must pass",
     CellKind.BASE: "the same tests on the base: what fails there already is not blamed",
 }
 KIND_TONES: Mapping[CellKind, str] = {
@@ -55,6 +56,7 @@ KIND_TONES: Mapping[CellKind, str] = {
     CellKind.RED: "red",
     CellKind.FLIP: "red",
     CellKind.WHOLE: "good",
+    CellKind.TOUCHED: "plain",
     CellKind.BASE: "plain",
 }
 GUARD_TONES: Mapping[Guard, str] = {
@@ -143,8 +145,8 @@ def side(number: int) -> str:
 
 def cell_title(cell: CellFacts) -> str:
     """Return what was run on what, in words."""
-    whole = cell.kind is CellKind.WHOLE
-    tests = "All targeted tests" if whole else f"Tests of {side(cell.tests_of)}"
+    all_of = {CellKind.WHOLE: "All targeted tests", CellKind.TOUCHED: "Tests that are only touched"}
+    tests = all_of.get(cell.kind, f"Tests of {side(cell.tests_of)}")
     return f"{tests} on {'the code of ' if cell.code_of else ''}{side(cell.code_of)}"
 
 

@@ -101,6 +101,7 @@ class CellKind(str, Enum):
     RED = "red"  # the fix's tests on the code before it: must fail
     FLIP = "flip"  # the recreate test as it was, on the fixed code: must fail
     WHOLE = "whole"  # all targeted tests on the last commit
+    TOUCHED = "touched"  # what is reached through a helper alone: speaks against, never for
     BASE = "base"  # what fails on the base already is not blamed
 
 

@@ -16,6 +16,7 @@ from backport.selection.test_classes import (
     ClassRef,
     Module,
     Sources,
+    has_no_tests,
     is_test_name,
     module_name,
 )
@@ -118,15 +119,10 @@ def _missing_method(
     made = (name for name, base in methods.items() if classes.is_made(base, name))
     if method in methods or any(method.startswith(f"{name}_") for name in made):
         return None
-    if any(isinstance(base, str) and not _has_no_tests(base) for base in lineage):
+    if any(isinstance(base, str) and not has_no_tests(base) for base in lineage):
         return None
     near = _nearest(method, filter(is_test_name, methods))
     return Missing(test, f"{owner} has no {method}", _dotted(owner, near) if near else "")
-
-
-def _has_no_tests(base: str) -> bool:
-    """Whether a class from elsewhere is one of those that have no tests of their own."""
-    return base.rpartition(".")[2] in ("object", "TestCase", "IsolatedAsyncioTestCase")
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ A base under a name of its own making (``Base = make()``) ends the search there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,9 @@ from backport.source.outline import Outline, Scope, outline
 #: How far imports of imports, and subclasses of subclasses, are followed.
 DEPTH = 12
 
+
+# Of unittest, testtools and testscenarios: a class of these names brings no tests of its own.
+_NO_TESTS = frozenset(["object", "TestCase", "IsolatedAsyncioTestCase", "WithScenarios"])
 
 # Of ddt, and of parameterized.
 _MAKERS = frozenset(["data", "file_data", "idata", "named_data", "unpack", "expand"])
@@ -115,6 +118,11 @@ def is_test_name(name: str) -> bool:
     return name.startswith("test")
 
 
+def has_no_tests(base: str) -> bool:
+    """Whether a class from elsewhere is one of those that have no tests of their own."""
+    return base.rpartition(".")[2] in _NO_TESTS
+
+
 class Classes:
     """The classes of a tree; each module is read once."""
 
@@ -122,6 +130,7 @@ class Classes:
         self._sources = sources
         self._modules: dict[str, Module | None] = {}
         self._lineages: dict[ClassRef, list[ClassRef | str]] = {}
+        self._texts: dict[ClassRef, Mapping[str, str]] = {}
 
     def module(self, path: str) -> Module | None:
         """Return a module; None where there is none, or it is no Python."""
@@ -189,9 +198,53 @@ class Classes:
         return self._lineages[ref]
 
     def is_test(self, ref: ClassRef) -> bool:
-        """Whether unittest takes a class for a test case: by what it is derived from in the end."""
-        elsewhere = (base for base in self.lineage(ref) if isinstance(base, str))
-        return any("Test" in base.rpartition(".")[2] for base in elsewhere)
+        """Whether a class is a test case that has tests: what it is derived from in the end tells.
+
+        What comes from elsewhere may have tests, unless it is known to have none.
+        """
+        lineage = self.lineage(ref)
+        elsewhere = [base for base in lineage if isinstance(base, str)]
+        return any("Test" in base.rpartition(".")[2] for base in elsewhere) and (
+            not all(map(has_no_tests, elsewhere))
+            or any(is_test_name(method) for base in lineage for method in self._texts_of(base))
+        )
+
+    def naming(self, ref: ClassRef, names: Iterable[str]) -> tuple[frozenset[str], bool]:
+        """Return the methods, inherited ones too, that name one of the names, or one that does.
+
+        :returns: and whether the class itself, or a base, does so outside its methods
+        """
+        found, wanted = frozenset[str](), list(names)
+        texts, hidden = list[tuple[str, str]](), set[str]()
+        for base in self.lineage(ref):
+            seen = [each for each in self._texts_of(base).items() if each[0] not in hidden]
+            texts += seen
+            hidden |= {name for name, text in seen if name and f".{name}(" not in text}
+        while wanted:
+            pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})\b")
+            wanted = [
+                method
+                for method, text in texts
+                if method not in found and pattern.search(text.replace(f"def {method}", "", 1))
+            ]
+            found |= {*wanted}
+            wanted = [method for method in wanted if method]  # "" is what is outside of methods
+        return found - {""}, "" in found
+
+    def _texts_of(self, base: ClassRef | str) -> Mapping[str, str]:
+        """Return the code of a class by its methods; under "" what is outside of them."""
+        module = self.module(base.path) if isinstance(base, ClassRef) else None
+        if module is None or isinstance(base, str):
+            return {}
+        if base not in self._texts:
+            methods = module.methods(base.name)
+            inside = {line for method in methods.values() for line in method.lines}
+            body = [line for line in module.classes[base.name].lines if line not in inside]
+            self._texts[base] = {
+                name: "\n".join(module.lines[line - 1] for line in lines)
+                for name, lines in [("", body), *((n, m.lines) for n, m in methods.items())]
+            }
+        return self._texts[base]
 
     def defines(self, ref: ClassRef, method: str) -> bool:
         """Whether a class itself has a method."""
@@ -217,11 +270,12 @@ class Classes:
 
     def is_made(self, ref: ClassRef, method: str) -> bool:
         """Whether a test method is the pattern of others, whose names only its class knows."""
-        module = self.module(ref.path)
-        own = module.methods(ref.name).get(method) if module else None
-        return own is not None and any(
-            decorator.rpartition(".")[2] in _MAKERS for decorator in own.decorators
-        )
+        for base in self.lineage(ref):
+            module = self.module(base.path) if isinstance(base, ClassRef) else None
+            if module and isinstance(base, ClassRef) and method in module.methods(base.name):
+                made = module.methods(base.name)[method].decorators
+                return any(each.rpartition(".")[2] in _MAKERS for each in made)
+        return False
 
     def family(self, ref: ClassRef) -> list[ClassRef]:
         """Return a class and all classes that are derived from it."""

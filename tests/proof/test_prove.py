@@ -45,7 +45,7 @@ class T(unittest.TestCase):
         self.assertEqual(code.other(1), 1)
 """
 RIGHT = RECREATE.replace("5)  # TODO: 6", "6)")
-BUG = "tests.test_it.T.test_bug"
+BUG, OTHER = "tests.test_it.T.test_bug", "tests.test_it.T.test_other"
 BASE = {"lib/__init__.py": "", "lib/code.py": BUGGY, "tests/__init__.py": ""}
 
 
@@ -269,6 +269,40 @@ def test_a_failure_that_the_fix_does_not_cure_is_no_evidence(project: Project) -
     assert not cells(proof)["red 1/0"]
 
 
+FAR = "tests.test_far"
+TOUCHED: dict[str, tuple[str, list[str], Verdict, tuple[str, ...]]] = {
+    # the number that a touched test finds right, what is the change's own, the verdict, on the base
+    "one that breaks speaks against": ("2 + 3", [BUG], Verdict.BROKEN, ()),
+    "one that was broken does not": ("9", [BUG], Verdict.PROVEN, (f"{FAR}.T.test_bug",)),
+    "one that the fix mends does not speak for": ("6", [], Verdict.UNPROVEN, ()),
+}
+
+
+@pytest.mark.parametrize(("right", "own", "verdict", "on_base"), TOUCHED.values(), ids=TOUCHED)
+def test_what_is_only_touched_runs_once_and_never_speaks_for_a_series(
+    project: Project, right: str, own: list[str], verdict: Verdict, on_base: tuple[str, ...]
+) -> None:
+    """As bug 1682693: 70 tests inherit the helper that a recreate test extends, 2 decide."""
+    base = {**BASE, "tests/test_far.py": RIGHT.replace("6)", f"{right})")}
+    claim = claim_of(project, [GOOD[0], (*GOOD[1][:2], own or [OTHER], own)], base)
+    steps = (claim.steps[0], dataclasses.replace(claim.steps[1], touched=(FAR,)))
+    proof = prove(dataclasses.replace(claim, steps=steps), project.trees, runs_of(project))
+    assert proof.verdict is verdict, proof.reason
+    ran = [one.label for one in proof.cells if FAR in one.run.selection]
+    assert ran == ["touched 2/2"]
+    assert proof.failing_on_base == on_base
+
+
+def test_a_class_that_nobody_named_may_be_a_mere_base(project: Project) -> None:
+    text = RIGHT.replace("class T(", "class Base(unittest.TestCase): pass\nclass T(")
+    files = {"lib/code.py": FIXED, "tests/test_it.py": text}
+    there = [BUG, "tests.test_it.Base"]
+    assert proof_of(project, [(Kind.FIX, files, [], there)]).verdict is Verdict.PROVEN
+    named = proof_of(project, [(Kind.FIX, files, there, there)])
+    assert named.verdict is Verdict.CANNOT_TELL
+    assert "1 not run" in named.reason
+
+
 def test_a_series_without_a_fix_is_proven_by_its_tests(project: Project) -> None:
     files = {"tests/test_it.py": RECREATE}
     proof = proof_of(project, [(Kind.OTHER, files, ["tests.test_it"], [])])
@@ -447,17 +481,16 @@ def test_hunks_are_told_by_who_guards_them(project: Project) -> None:
         "lib/notes.rst": "prose\n",
         "tests/test_it.py": text,
     }
-    other = "tests.test_it.T.test_other"
-    changes: list[Change] = [(Kind.FIX, files, ["tests.test_it"], [BUG, other])]
+    changes: list[Change] = [(Kind.FIX, files, ["tests.test_it"], [BUG, OTHER])]
     proof = proof_of(project, changes, {**BASE, "lib/code.py": MANY}, ProofOptions(hunks=True))
     assert proof.verdict is Verdict.PROVEN, proof.reason
     assert [(hunk.path, hunk.guard, hunk.guarded_by) for hunk in proof.hunks] == [
-        ("lib/code.py", Guard.GUARDED, (other,)),
+        ("lib/code.py", Guard.GUARDED, (OTHER,)),
         ("lib/code.py", Guard.GUARDED, (BUG,)),
         ("lib/code.py", Guard.UNGUARDED, ()),
         ("lib/code.py", Guard.NO_CODE, ()),
         ("lib/empty.py", Guard.NO_CODE, ()),
-        ("lib/fresh.py", Guard.GUARDED, (other,)),
+        ("lib/fresh.py", Guard.GUARDED, (OTHER,)),
         ("lib/notes.rst", Guard.NO_CODE, ()),
     ]
     unguarded = proof.hunks[2]

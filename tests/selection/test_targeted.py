@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backport.selection.targeted import ChangedFile, changed_tests, targeted_tests
+from backport.selection.targeted import ChangedFile, changed_tests
 from backport.selection.test_classes import Sources, holding_by_reading
 
 API = "nova/tests/unit/test_api.py"
@@ -119,6 +119,11 @@ def each(test: str) -> tuple[str, ...]:
     return tuple(f"{case}.{test}" for case in DERIVED)
 
 
+def here(test: str) -> tuple[str, ...]:
+    """The same, where what is in another module than the change is only touched."""
+    return (*each(test)[:-1], *touched(each(test)[-1]))
+
+
 def tree(**changed: str) -> dict[str, bytes]:
     return {path: textwrap.dedent(text).encode() for path, text in {**TREE, **changed}.items()}
 
@@ -129,9 +134,15 @@ def sources(files: dict[str, bytes]) -> Sources:
 
 
 def selected(before: dict[str, bytes], after: dict[str, bytes]) -> tuple[str, ...]:
+    """Return the tests of a change; those that it only touches with a "~" in front."""
     paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
     files = {path: ChangedFile(before.get(path), after.get(path)) for path in paths}
-    return changed_tests(files, sources(after))
+    found = changed_tests(files, sources(after))
+    return (*found.own, *touched(*found.touched))
+
+
+def touched(*tests: str) -> tuple[str, ...]:
+    return tuple(f"~{test}" for test in tests)
 
 
 def edit(old: str, new: str, path: str = API) -> tuple[str, ...]:
@@ -160,32 +171,33 @@ def edit(old: str, new: str, path: str = API) -> tuple[str, ...]:
         ("    def test_own", "    def test_new(self):\n        pass\n\n    def test_own",
          each("test_new")),
         # What all tests of a class may depend on.
-        ("super(_MixIn, self).setUp()", "super(_MixIn, self).setUp(1)", (*ALL, FAR)),
-        ("        return 1\n\n    def test_shared", "        return 2\n\n    def test_shared",
-         (*ALL, FAR)),
-        ("size = 1", "size = 2", (*ALL, FAR)),
-        ("size = 1", "size = 1\n    more = 2", (*ALL, FAR)),
+        ("super(_MixIn, self).setUp()", "super(_MixIn, self).setUp(1)", touched(*ALL, FAR)),
+        ("size = 1", "size = 2", touched(*ALL, FAR)),
+        ("size = 1", "size = 1\n    more = 2", touched(*ALL, FAR)),
         ("class CellsTestCase(_MixIn, the_base.Base)", "class CellsTestCase(the_base.Base)",
-         (f"{MODULE}.CellsTestCase",)),
+         touched(f"{MODULE}.CellsTestCase")),
+        # A helper: the tests that call it; those of other modules are only touched.
+        ("        return 1\n\n    def test_shared", "        return 2\n\n    def test_shared",
+         (*(f"{test}.test_shared" for test in ALL), f"~{FAR}.test_shared")),
         # A method that is new to it and its bases: only who uses it has changed.
         ("    def _create", "    def _new(self):\n        pass\n\n    def _create", ()),
         ("    def test_own", "    def flags(self):\n        pass\n\n    def test_own",
-         DERIVED),
+         touched(*DERIVED)),
         ("    def test_own", "    def tearDown(self):\n        pass\n\n    def test_own",
-         DERIVED),
+         touched(*DERIVED)),
         # A function of the module: the tests that name it, or a function that does.
         ("    return x", "    return x + 1",
-         each("test_own")),
+         here("test_own")),
         ("'b': 2", "'b': 3",
-         each("test_other")),
+         here("test_other")),
         # One that no test names may be used in ways that nobody sees, unless it is new.
-        ("        return 1\n\n\nclass _MixIn", "        return 2\n\n\nclass _MixIn", ALL),
-        ("OTHER = FAKE['a']", "OTHER = 7", ALL),
+        ("        return 1\n\n\nclass _MixIn", "        return 2\n\n\nclass _MixIn", touched(*ALL)),
+        ("OTHER = FAKE['a']", "OTHER = 7", touched(*ALL)),
         ("OTHER =", "NEW = 1\nOTHER =", ()),
         ("def make_one", "def make_new():\n    pass\n\n\ndef make_one", ()),
-        ("def make_one", "def load_tests(*args):\n    pass\n\n\ndef make_one", ALL),
+        ("def make_one", "def load_tests(*args):\n    pass\n\n\ndef make_one", touched(*ALL)),
         # Other code of the module.
-        ("OTHER =", "mock.configure()\nOTHER =", ALL),
+        ("OTHER =", "mock.configure()\nOTHER =", touched(*ALL)),
         # What changes no test.
         ("import mock", "import mock\nimport os", ()),
         ("import mock", "try:\n    import mock\nexcept ImportError:\n    from os import mock", ()),
@@ -201,7 +213,38 @@ def test_an_edit_selects_its_tests(old: str, new: str, tests: tuple[str, ...]) -
 
 def test_a_base_in_another_module_selects_what_is_derived_from_it() -> None:
     found = edit("return 1", "return 2", "nova/tests/unit/base.py")
-    assert found == ("nova.tests.unit.base.Base", f"{MODULE}.CellsTestCase")
+    assert found == (f"~{MODULE}.CellsTestCase",)  # and not the base, which has no tests
+
+
+def test_a_helper_that_a_set_up_calls_touches_all_tests() -> None:
+    before = tree()
+    text = before[API].replace(b"super(_MixIn, self).setUp()", b"self._create()")
+    after = text.replace(b"return 1\n\n    def test_shared", b"return 2\n\n    def test_shared")
+    found = selected({**before, API: text}, {**before, API: after})
+    own = [f"{test}.test_shared" for test in ALL]
+    assert found == (*own, *touched(*ALL, FAR))
+
+
+BASES = {
+    "no tests": "class {base}(test.TestCase):\n    def helper(self):\n        return 1\n",
+    "tests of a base": "class {base}(test_api.APITestCase):\n    def helper(self): return 1\n",
+    "unknown elsewhere": "class {base}(other.Tests):\n    def helper(self): return 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_target"), zip(BASES.values(), (0, 1, 1), strict=True), ids=BASES
+)
+def test_a_shared_base_class_is_a_target_only_if_it_has_tests(text: str, is_target: int) -> None:
+    path = "nova/tests/unit/shared.py"
+    user = b"class User(shared.Base):\n    def test_it(self):\n        self.helper()\n"
+    head = "from nova import test\nfrom nova.tests.unit import test_api\n\n"
+    base = (head + text.format(base="Base")).encode()
+    files = tree() | {path: base, "nova/tests/unit/test_user.py": b"import shared\n\n" + user}
+    found = selected(files, {**files, path: base.replace(b"return 1", b"return 2")})
+    assert "~nova.tests.unit.test_user.User.test_it" in found
+    new = selected({name: files[name] for name in files if name != path}, files)
+    assert ("nova.tests.unit.shared.Base" in new) == bool(is_target)
 
 
 def test_what_is_taken_away_selects_nothing_unless_others_used_it() -> None:
@@ -209,7 +252,10 @@ def test_what_is_taken_away_selects_nothing_unless_others_used_it() -> None:
     test = text[text.index("    @mock.patch") : text.index("class APITestCase")]
     assert edit(test, "") == ()
     helper = text[text.index("    def _create") : text.index("    def test_shared")]
-    assert edit(helper, "") == (*ALL, FAR)
+    assert edit(helper, "") == (
+        *(f"{test}.test_shared" for test in ALL),
+        f"~{FAR}.test_shared",
+    )
 
 
 def test_what_is_only_moved_selects_nothing() -> None:
@@ -244,7 +290,7 @@ def test_a_module_that_cannot_be_read_is_selected_as_a_whole() -> None:
     before = tree()
     broken = before[API] + b"\nx = (\n"
     assert selected(before, {**before, API: broken}) == (MODULE,)
-    assert set(selected({**before, API: broken}, before)) == {*ALL, FAR}
+    assert set(selected({**before, API: broken}, before)) == {*ALL, f"~{FAR}"}
 
 
 def test_tests_that_ddt_makes_are_selected_by_their_class() -> None:
@@ -280,7 +326,7 @@ def test_bases_are_found_by_whatever_import(imports: str, base: str) -> None:
     before[path] = text.encode()
     changed = before["nova/tests/unit/base.py"].replace(b"return 1", b"return 2")
     found = selected(before, {**before, "nova/tests/unit/base.py": changed})
-    assert "nova.tests.unit.test_more.MoreTestCase" in found
+    assert "~nova.tests.unit.test_more.MoreTestCase" in found
 
 
 def test_imports_and_bases_in_circles_come_to_an_end() -> None:
@@ -333,13 +379,6 @@ def test_methods_are_looked_up_as_python_does() -> None:
     )
 
 
-def test_targeted_tests_are_listed_once() -> None:
-    assert targeted_tests(
-        ["a.test_x", "a.test_y.T.test_1", "a.test_x"],
-        ["a.test_x.T.test_1", "a.test_y.T", "a.test_xx.T.test_1", "a.test_z.T.test_1"],
-    ) == ("a.test_x", "a.test_y.T", "a.test_xx.T.test_1", "a.test_z.T.test_1")
-
-
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_any_edit_gives_names_of_this_tree(data: st.DataObject) -> None:
@@ -351,4 +390,4 @@ def test_any_edit_gives_names_of_this_tree(data: st.DataObject) -> None:
     again = data.draw(st.booleans())
     after = [*lines[:end], *lines[start:]] if again else [*lines[:start], *lines[end:]]
     for test in selected(before, {**before, API: b"\n".join(after)}):
-        assert test.startswith((MODULE, FAR))
+        assert test.removeprefix("~").startswith((MODULE, FAR))
