@@ -4,6 +4,7 @@ PYTHON ?= python3
 SERIES ?= ocata/bug-1783613
 NOVA ?=
 ONTO ?=
+BRANCH ?= ocata
 ARGS ?=
 # Through the environment, so that any path survives the shell.
 export SERIES NOVA ONTO
@@ -13,7 +14,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help backport test test-quick lint format bench bench-pairs schema clean distclean
+.PHONY: help backport test test-quick lint format bench bench-pairs bench-replay schema clean \
+        distclean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +49,9 @@ bench: .venv/dev.stamp  ## measure speed, as ratios within one run
 
 bench-pairs: .venv/dev.stamp  ## prove history's own pairs of recreate test and fix; needs NOVA=
 	PYTHONPATH=tests $(BIN)/python -m bench pairs
+
+bench-replay: .venv/dev.stamp  ## apply every backport that a branch ever took (BRANCH=pike …), and compare
+	PYTHONPATH=tests $(BIN)/python -m bench.replay $(if $(NOVA),"$$NOVA",$(error bench-replay: name a clone of nova: NOVA=PATH)) $(BRANCH) $(ARGS)
 
 schema: .venv/run.stamp  ## print the JSON schema of the report
 	@$(BIN)/backport schema

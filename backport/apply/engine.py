@@ -9,7 +9,7 @@ relaxes context, and nothing is applied by guesswork.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from backport.apply import present
@@ -132,7 +132,10 @@ def _committed(
     signing: Signing,
 ) -> AppliedChange:
     change, picked = delta.change, delta.picked
-    conflicts = [file.path for file in climbed.files if file.rung is Rung.RESOLVED]
+    conflicts = [file.path for file in climbed.files if file.was_in_conflict]
+    if any(file.rules for file in climbed.files):
+        # What a rule resolved nobody has looked at, so that the message has to tell of it.
+        change = replace(change, conflicts_section=True)
     if picked:
         message = pick_message(change, picked.message, picked.id, conflicts)
     else:

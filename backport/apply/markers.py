@@ -15,12 +15,13 @@ _MARKER = re.compile(rb"(<{7}|\|{7}|={7}|>{7})( .*)?\r?\n?")
 
 @dataclass(frozen=True)
 class Marked:
-    """One place with markers: its first line (from 1), and what either side has there."""
+    """One place with markers: its first and last line (from 1), and what either side has there."""
 
     line: int
     ours: bytes
     base: bytes | None
     theirs: bytes
+    last: int = 0
 
 
 def mark_hunks(data: bytes, hunks: Sequence[Hunk]) -> bytes:
@@ -75,7 +76,7 @@ def find_marked(data: bytes) -> list[Marked]:
             at = THEIRS
         elif marker == THEIRS and at == THEIRS:
             base = sides[BASE] if seen_base else None
-            found.append(Marked(start, sides[OURS], base, sides[THEIRS]))
+            found.append(Marked(start, sides[OURS], base, sides[THEIRS], number))
             at = b""
         elif at:
             sides[at] += line

@@ -15,6 +15,7 @@ class Rung(str, Enum):
     EXACT = "exact"
     THREE_WAY = "three-way"
     RENAMED = "three-way, following a rename"
+    RULE = "resolved by rule"
     RESOLVED = "resolved by hand"
 
 
@@ -29,12 +30,16 @@ class Layer(str, Enum):
 
 @dataclass(frozen=True)
 class HunkPlacement:
-    """Where one hunk landed. Lines count from 1; ``home`` is a qualified name, "" the module."""
+    """Where one hunk landed. Lines count from 1; ``home`` is a qualified name, "" the module.
+
+    :param known_as: the name that the change knows the home by, where the branch has another
+    """
 
     wanted_line: int  # in the pre-image, as the patch says
     landed_line: int  # in the file before the change, on the base
     home: str
     lookalikes: tuple[int, ...] = ()  # lines of the same home where the same block stands too
+    known_as: str = ""
 
     @property
     def offset(self) -> int:
@@ -47,6 +52,7 @@ class FileOutcome:
     """How one file of a patch went in.
 
     :param renamed_from: the patch's name for it, where the base has it elsewhere
+    :param rules: those of :mod:`backport.apply.rules` that resolved its conflicts
     :param as_made: what the patch does, where the base has the very file that it was made from:
         no hunk can have moved, and whoever wants to read where they are asks for their
         placements by :func:`backport.placement.tree_placement.name_homes`
@@ -57,6 +63,12 @@ class FileOutcome:
     hunks: tuple[HunkPlacement, ...] = ()
     renamed_from: str | None = None
     as_made: FilePatch | None = None
+    rules: tuple[str, ...] = ()
+
+    @property
+    def was_in_conflict(self) -> bool:
+        """Whether git could not merge it; the ``Conflicts:`` section lists these files."""
+        return self.rung in (Rung.RULE, Rung.RESOLVED)
 
 
 @dataclass(frozen=True)

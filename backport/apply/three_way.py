@@ -10,6 +10,7 @@ from backport.apply.markers import leftover_markers, mark_hunks
 from backport.apply.obstacles import in_the_way
 from backport.apply.outcome import ConflictFile, FileOutcome, Rung
 from backport.apply.renames import find_moves
+from backport.apply.rules import Resolved, resolve
 from backport.checkout.objects import FOLDER, Entry, Merge
 from backport.checkout.scratch import Scratch
 from backport.patch.model import FileKind, FilePatch
@@ -49,6 +50,7 @@ def climb(
         return Climbed(tree, (), ())
     exact = _exact(scratch, tree, delta, accept_moved)
     merged = _three_way(scratch, exact, delta, accept_moved) if exact.left else exact
+    merged = _by_rules(scratch, tree, merged, delta, accept_moved) if merged.left else merged
     done = {**exact.done, **merged.done}
     files = tuple(done[file.path] for file in delta.patch.files if file.path in done)
     if not merged.left:
@@ -230,6 +232,59 @@ def _three_way(
             said = merge.conflicts.get(path) or merge.conflicts.get(file.path) or ()
             left[path] = checked.wrong if checked else (*exact.left[file.path], *said)
     return Step(merge.tree, done, left)
+
+
+def _by_rules(
+    scratch: Scratch,
+    tree: str,
+    merged: Step,
+    delta: Delta,
+    accept_moved: Collection[tuple[str, int]],
+) -> Step:
+    """Resolve what is left by rules: all of it, each hunk at home, or nothing."""
+    files = [file for file in delta.patch.files if file.path in merged.left and file.hunks]
+    here = scratch.entries(tree, [file.path for file in files])
+    put: dict[str, Entry | None] = {}
+    how: dict[str, tuple[str, ...]] = {}
+    for file in files:
+        sides, entry = delta.sides.get(file.path), here.get(file.path)
+        if not (sides and entry and entry.mode.startswith("100")) or file.old_path != file.path:
+            return merged
+        resolved = _resolved(scratch, merged.tree, file.path, sides, entry)
+        if resolved is None:
+            return merged
+        put[file.path] = Entry(entry.mode, scratch.write_blob(resolved.data))
+        how[file.path] = resolved.rules
+    if not merged.left.keys() <= how.keys():
+        return merged
+    after = scratch.update(merged.tree, put)
+    homes = check_homes(scratch, tree, after, delta, files, accept_moved)
+    if any(checked.wrong for checked in homes.values()):
+        return merged
+    done = {
+        path: FileOutcome(path, Rung.RULE, homes[path].hunks, rules=rules)
+        for path, rules in how.items()
+    }
+    return Step(after, {**merged.done, **done}, {})
+
+
+def _resolved(
+    scratch: Scratch, merged: str, path: str, sides: Sides, here: Entry
+) -> Resolved | None:
+    """Resolve a file as git merge-tree has merged it, or else as git merge-file does.
+
+    One of which the mode is in conflict, or that is no text, is nothing for a rule.
+    """
+    before, after = sides.before, sides.after
+    if not before or not after or before.mode != after.mode:
+        return None
+    base, ours, theirs = (scratch.blob(entry.blob) for entry in (before, here, after))
+    if b"\0" in base + ours + theirs:
+        return None
+    made = scratch.file(merged, path) or b""
+    return resolve(path, made, ours, theirs) or resolve(
+        path, scratch.merge_file(base, ours, theirs), ours, theirs, clean=True
+    )
 
 
 def _marked(scratch: Scratch, tree: str, merged: Step, delta: Delta) -> str:

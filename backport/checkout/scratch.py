@@ -136,6 +136,21 @@ class Scratch(Reader):
         )
         return parse_merge(done.fields, clean=done.status == 0)
 
+    def merge_file(self, base: bytes, ours: bytes, theirs: bytes) -> bytes:
+        """Merge three versions of a file, with markers (diff3) where they conflict.
+
+        git merge-tree aligns by the histogram of lines (merge-ort.c), git merge-file as git diff
+        does: each finds conflicts where the other has none, or smaller ones.
+        """
+        files = []
+        for name, data in (("branch", ours), ("base", base), ("change", theirs)):
+            files.append(self.folder / f"merge-{name}")
+            files[-1].write_bytes(data)
+        labels = ("-L", "branch", "-L", "base", "-L", "change")
+        how = ("merge-file", "--stdout", "--quiet", "--diff3", *labels)
+        # Its exit status is the number of conflicts, up to 127 (git-merge-file(1)).
+        return self.git.run(*how, *map(str, files), ok=range(128)).out
+
     def make_commit(
         self, tree: str, parents: Sequence[str], message: str, author: Signed, committer: Signed
     ) -> str:

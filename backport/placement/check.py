@@ -9,13 +9,14 @@ heading after the patch's ``@@`` tells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backport.apply.outcome import HunkPlacement
 from backport.patch.model import Edit, Hunk
 from backport.placement.hunk_heading import not_under_heading
 from backport.placement.landing import Landing, Lines, Piece, edits_between, follow, pieces_of
+from backport.placement.renamed_scope import find_renamed
 from backport.placement.scopes import View, views
 
 #: Where a hunk belongs whose place nothing tells.
@@ -63,6 +64,48 @@ def place_hunks(
     old, new, *origin = views(
         path, target.before, target.after, *((source.before, source.after) if source else ())
     )
+    aliases = _aliases(pieces, old, origin)
+    origin = [replace(view, aliases=aliases) for view in origin] if aliases else origin
+    placed = _place(hunks, pieces, (old, new), origin)
+    known_as = {here: there for there, here in aliases.items()}
+    return tuple(_with_name(one, known_as) for one in placed)
+
+
+def _aliases(pieces: Sequence[Piece], old: View, origin: Sequence[View]) -> dict[str, str]:
+    """Map the functions of the pieces that the branch has under another name to that name."""
+    if not origin or origin[0].outline is None or old.outline is None:
+        return {}
+    before, scopes = origin[0], origin[0].outline.scopes
+    here = {scope.name for scope in old.outline.scopes}
+    target = old.outline.scopes, old.lines
+    homes = {before.home(line) for piece in pieces for line in _around(piece.edit.old)} - here
+    found = {
+        scope.name: find_renamed(scope, (scopes, before.lines), target)
+        for scope in scopes
+        if scope.name in homes and scope.kind == "function"
+    }
+    return {name: scope.name for name, scope in found.items() if scope}
+
+
+def _around(changed: range) -> range:
+    """Return the lines of a range; of an empty one, the line that it is put in front of."""
+    return changed or range(changed.start, changed.start + 1)
+
+
+def _with_name(placed: Placed, known_as: Mapping[str, str]) -> Placed:
+    home = placed.placement.home if placed.placement else ""
+    if placed.placement is None or home not in known_as:
+        return placed
+    return replace(placed, placement=replace(placed.placement, known_as=known_as[home]))
+
+
+def _place(
+    hunks: Sequence[Hunk],
+    pieces: Sequence[Piece],
+    target: tuple[View, View],
+    origin: Sequence[View],
+) -> tuple[Placed, ...]:
+    old, new = target
     landed = follow(pieces, old.lines, new.lines)
     if landed is None:
         return tuple(_scattered(hunks, pieces, (old, new), origin))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
@@ -24,12 +24,16 @@ _NUMBER = itemgetter(0)
 
 @dataclass(frozen=True)
 class View:
-    """One version. Lines count from 1; ``outline`` is None where homes are told by headings."""
+    """One version. Lines count from 1; ``outline`` is None where homes are told by headings.
+
+    :param aliases: homes that are told by another name, which the branch has for them
+    """
 
     source: bytes
     outline: Outline | None
     python: bool
     prose: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def lines(self) -> Lines:
@@ -72,7 +76,7 @@ class View:
             return (self._by_indentation if self.python else self._heading)(line, changed)
         for scope in reversed(self.outline.enclosing(line)):
             if scope.def_line not in changed:
-                return scope.name
+                return self.aliases.get(scope.name, scope.name)
         return ""
 
     def homes(self, line: int, count: int) -> tuple[str, ...]:

@@ -191,10 +191,17 @@ def _file(file: FileOutcome) -> FileFacts:
             offset=hunk.offset,
             home=hunk.home,
             lookalikes=hunk.lookalikes,
+            known_as=hunk.known_as,
         )
         for hunk in file.hunks
     )
-    return FileFacts(path=file.path, rung=file.rung, hunks=hunks, renamed_from=file.renamed_from)
+    return FileFacts(
+        path=file.path,
+        rung=file.rung,
+        hunks=hunks,
+        renamed_from=file.renamed_from,
+        rules=file.rules,
+    )
 
 
 def _conflict(outcome: Outcome | None, work_tree: Path | None) -> ConflictFacts | None:

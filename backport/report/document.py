@@ -106,6 +106,9 @@ class HunkFacts(_Facts):
     offset: int = Field(description="lines below the wanted place; negative: above")
     home: Words = Field(description="the enclosing class and function; empty: the module")
     lookalikes: tuple[int, ...] = ()
+    known_as: Words = Field(
+        default="", description="the name that the change knows the home by, if it is another"
+    )
 
 
 class FileFacts(_Facts):
@@ -115,6 +118,9 @@ class FileFacts(_Facts):
     rung: Rung
     hunks: tuple[HunkFacts, ...] = ()
     renamed_from: Words | None = None
+    rules: tuple[Words, ...] = Field(
+        default=(), description="the rules that resolved its conflicts, if it was that"
+    )
 
 
 class AlreadyInFacts(_Facts):

@@ -76,6 +76,7 @@ def _environment() -> jinja2.Environment:
         cell_sentence=wording.cell_sentence,
         how_applied=wording.how_applied,
         moves=wording.moves,
+        way_in=wording.way_in,
         branch_words=wording.branch_words,
         why_no_proof=wording.why_no_proof,
         output=_output,

@@ -78,7 +78,7 @@ def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
 
 
 def _file(file: FileFacts, console: Console) -> Text:
-    way = f"{file.path}: {file.rung.value}, {wording.moves(file)}"
+    way = f"{file.path}: {wording.way_in(file)}, {wording.moves(file)}"
     return said(way, console, "dim")
 
 

@@ -182,6 +182,17 @@ def by_class(tests: Iterable[TestFacts]) -> list[tuple[str, list[str]]]:
     return list(groups.items())
 
 
+def way_in(file: FileFacts) -> str:
+    """Return by which way a file went in, and where the branch knows its place otherwise.
+
+    Such as ``resolved by rule (words of a line); in A.f, which the change knows as A.g``.
+    """
+    rules = f" ({', '.join(dict.fromkeys(file.rules))})" if file.rules else ""
+    renamed = dict.fromkeys((hunk.home, hunk.known_as) for hunk in file.hunks if hunk.known_as)
+    homes = (f"; in {here}, which the change knows as {there}" for here, there in renamed)
+    return file.rung.value + rules + "".join(homes)
+
+
 def moves(file: FileFacts) -> str:
     """Return how the hunks of a file landed, such as ``2 hunks moved by −1 to +12 lines``."""
     offsets = [hunk.offset for hunk in file.hunks if hunk.offset]
