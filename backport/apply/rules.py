@@ -24,7 +24,7 @@ _WIDTH = 79
 _FEW = 40
 #: The number in the name of a schema migration is its place in the branch's own order.
 _NUMBERED = re.compile(r"migrat|/versions/")
-_WORD = re.compile(rb"\w+|[ \t]*\n[ \t]*|[ \t]+|[^\w\s]")
+_WORD = re.compile(rb"\w+|[ \t]*\n[ \t]*|[ \t]+|[^\w \t\n]")  # every byte is in one
 _IMPORT = re.compile(rb"(?:import|from)\s|\s*$")
 _OPENING = (b":", b"(", b"[", b"{", b",", b"\\")
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from backport.apply.rules import _WORD
 from project import Project
 
 HEAD = "class Driver(object):\n    def plug(self, port):\n        begin(port)\n\n"
@@ -147,3 +150,8 @@ def test_one_file_that_no_rule_resolves_leaves_all_to_a_person(project: Project)
     ran = project.apply(project.series([{"commit": change, "subject": None, "change-id": None}]))
     assert ran.code == 3
     assert {file["path"] for file in ran.report["conflict"]["files"]} == {"a.py", "b.py"}
+
+
+@given(st.binary(max_size=80))
+def test_no_byte_is_lost_between_words(data: bytes) -> None:
+    assert b"".join(_WORD.findall(data)) == data
