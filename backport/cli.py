@@ -19,7 +19,7 @@ from backport.commands import GROUPS
 from backport.commands.frame import Frame, Lazy, stop_writing
 from backport.errors import BackportError, ExitCode
 from backport.interrupts import interrupts
-from backport.report.marks import said
+from backport.report.console import said
 
 _EPILOG = """
 Exit codes: 0 done, or nothing to do; 1 the tests speak against it; 2 usage or manifest;
@@ -30,16 +30,20 @@ this tool; 130 interrupted. Progress goes to standard error, results to standard
 
 @click.group(
     cls=Lazy,
+    invoke_without_command=True,
     groups=GROUPS,
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context, /) -> None:
     """Carry a fix to a stable branch: apply it, prove it, make the branch.
 
     Begin with:  backport show ocata/bug-1783613
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main(argv: Sequence[str] | None = None) -> int:

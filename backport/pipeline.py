@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from backport.apply.engine import Options, Signing, apply_series
 from backport.apply.outcome import Conflict, Outcome
+from backport.checkout.branches import upstream_first
 from backport.checkout.remote import without_password
 from backport.conflict.pending import Pending, State, pending, pending_files
-from backport.errors import BackportError, ConflictError, ExitCode, RefusedError
+from backport.errors import BackportError, ConflictError, ExitCode, RefusedError, UsageError
 from backport.interrupts import deferred
 from backport.linting import lint_outcome
 from backport.placement.tree_placement import name_homes
@@ -22,9 +24,9 @@ from backport.report.document import Action, BranchFacts, CheckoutFacts, Environ
 from backport.report.lint import one_line_of
 from backport.report.text import plural
 from backport.request import RunRequest
-from backport.runner.results import Proof
+from backport.runner.results import Proof, Run
 from backport.series.manifest import find_series
-from backport.series.model import Series
+from backport.series.model import Branch, Series
 from backport.series.save import save_resolution
 from backport.session import Places, Session, located, open_session
 from backport.verification import Verification, exit_code_of, verify
@@ -34,11 +36,13 @@ from backport.verification import Verification, exit_code_of, verify
 class Findings:
     """What a run has found out so far, however it ends; the report is made from it."""
 
+    request: RunRequest | None = None
     series: Series | None = None
     checkout: CheckoutFacts | None = None
     outcome: Outcome | None = None
     diffs: dict[int, bytes] = field(default_factory=dict)
     proof: Proof | None = None
+    runs: tuple[Run, ...] = ()
     environments: tuple[EnvironmentFacts, ...] = ()
     tests_skipped: str = ""
     lint: tuple[Finding, ...] = ()
@@ -60,6 +64,7 @@ def run(places: Places, request: RunRequest, findings: Findings, progress: Progr
     :param findings: is filled in; what was found out before an error is worth a report, too
     :raises BackportError: what ended it
     """
+    findings.request = request
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
     progress.step("locate", located(request.checkout))
@@ -82,7 +87,7 @@ def resume(
     The state stays until all is done, so that a resolution whose tests fail can be mended.
     """
     state = waiting.read()
-    request = RunRequest.model_validate(state.request)
+    request = findings.request = RunRequest.model_validate(state.request)
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
     progress.step("locate", state.checkout)
@@ -109,9 +114,9 @@ def _go(
     findings: Findings,
     progress: Progress,
 ) -> None:
-    findings.checkout = checkout_facts(session, request.onto)
+    findings.checkout = checkout_facts(session, series.branch, request.onto)
     progress.step("apply", f"{plural(len(series.changes), 'change')} onto {session.base.name}")
-    outcome = _apply(session, series, request, resolutions, progress)
+    outcome = apply(session, series, request, resolutions, progress)
     findings.outcome = name_homes(session.scratch, outcome, session.places.cache / "homes")
     for path, line in _accepted_in_vain(findings.outcome, request):
         progress.note(f"--accept-moved {path}:{line}: no hunk has landed there")
@@ -152,7 +157,7 @@ def _verify_and_publish(
         findings.tests_skipped = "--skip-tests was given"
     else:
         findings.take(verify(session, series, outcome, request.tests, progress))
-    if findings.exit_code is ExitCode.DONE:
+    if plan and findings.exit_code is ExitCode.DONE:
         there = plan.action is PlannedAction.NOTHING_TO_DO
         progress.step("publish", branch + ": nothing to do, it is there already" * there)
         who = session.scratch.commit(outcome.tip).committer
@@ -161,19 +166,27 @@ def _verify_and_publish(
             findings.branch = branch_facts(plan)
 
 
-def _plan(session: Session, branch: str, tip: str, request: RunRequest, findings: Findings) -> Plan:
+def _plan(
+    session: Session, branch: str, tip: str, request: RunRequest, findings: Findings
+) -> Plan | None:
+    """Plan the branch; None where it would be refused, and is not to be made anyway."""
     try:
         return plan_branch(session.checkout, branch, tip, request.replace, request.dry_run)
     except RefusedError as error:
         ref = f"refs/heads/{branch}"
         old = session.checkout.refs(ref).get(ref)
         findings.branch = BranchFacts(
-            name=branch, action=Action.REFUSED, old=old, reason=error.message
+            name=branch,
+            action=Action.DRY_RUN if request.dry_run else Action.REFUSED,
+            old=old,
+            reason=error.message,
         )
+        if request.dry_run:
+            return None
         raise
 
 
-def _apply(
+def apply(
     session: Session,
     series: Series,
     request: RunRequest,
@@ -182,14 +195,23 @@ def _apply(
 ) -> Outcome:
     options = Options(frozenset(request.accept_moved), resolutions)
     base = session.base.commit
-    return apply_series(session.scratch, series, base, signing(session), options, progress)
+    signs = signing(session, request.dry_run)
+    return apply_series(session.scratch, series, base, signs, options, progress)
 
 
-def signing(session: Session) -> Signing:
-    """Return who signs what is made, and when: as the base, so that a second run makes the same."""
-    who = session.checkout.identities()
-    date = session.scratch.commit(session.base.commit).committer.date
-    return Signing(who.author, who.committer, date)
+def signing(session: Session, dry_run: bool = False) -> Signing:
+    """Return who signs what is made, and when: as the base, so that a second run makes the same.
+
+    Where nobody told git who it is, a dry run takes the base's: nothing of it stays.
+    """
+    last = session.scratch.commit(session.base.commit).committer
+    try:
+        who = session.checkout.identities()
+    except UsageError:
+        if not dry_run:
+            raise
+        return Signing(last.person, last.person, last.date)
+    return Signing(who.author, who.committer, last.date)
 
 
 def _keep(
@@ -235,7 +257,7 @@ def _meet_again(
     """Make the objects of the conflict once more, and see that it is the same conflict."""
     outcome = None
     if series_digest(series) == state.digest:
-        outcome = _apply(session, series, request, resolutions, Silent())
+        outcome = apply(session, series, request, resolutions, Silent())
     if not outcome or not outcome.conflict or outcome.conflict.tree != state.tree:
         raise ConflictError(
             f"the series {series.name} has changed since the conflict",
@@ -251,16 +273,31 @@ def series_digest(series: Series) -> str:
     ).hexdigest()
 
 
-def checkout_facts(session: Session, onto: str | None) -> CheckoutFacts:
+def checkout_facts(session: Session, branch: Branch, onto: str | None) -> CheckoutFacts:
     """Say where the work is done."""
     base = session.base
+    gerrit = "gerrit" if session.checkout.has_remote("gerrit") else None
     return CheckoutFacts(
         path=str(session.checkout.folder),
         kind=session.kind,
         base=base.commit,
         described=session.checkout.describe(base.commit) or base.name,
         onto=onto,
+        gerrit=gerrit,
+        notes=tuple(_other_tips(session, branch)) if onto is None else (),
     )
+
+
+def _other_tips(session: Session, branch: Branch) -> Iterator[str]:
+    """Tell of remotes whose branch is not where the base is: a local one is easily forgotten."""
+    remotes = session.checkout.refs(f"refs/remotes/*/{branch.branch}")
+    for name in upstream_first(remotes):
+        if session.base.name == branch.branch and remotes[name] != session.base.commit:
+            short = name.removeprefix("refs/remotes/")
+            yield (
+                f"{short} is at {remotes[name][:10]}, and {branch.branch} at "
+                f"{session.base.commit[:10]}, which was taken; to take the other: --onto {short}"
+            )
 
 
 def branch_facts(plan: Plan) -> BranchFacts:

@@ -39,3 +39,18 @@ class RunRequest(BaseModel):
     replace: bool = False
     accept_moved: tuple[tuple[str, int], ...] = ()
     tests: TestOptions = TestOptions()
+
+
+class TestRequest(BaseModel):
+    """The arguments and options of ``backport test``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rev: str
+    tests: tuple[str, ...] = ()
+    checkout: str | None = None
+    series: str | None = None
+    change: int | None = None
+    how: TestOptions = TestOptions()
+
+    __test__ = False  # pytest: not a test class

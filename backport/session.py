@@ -124,7 +124,7 @@ def _built_in(places: Places, branch: Branch, progress: Progress) -> Checkout:
     if embedded is None:
         raise UsageError(
             f"there is no built-in checkout for {branch.branch}",
-            "Name one: make backport NOVA=PATH, or --checkout PATH.",
+            "Name one with --checkout.",
         )
 
     def unpack(folder: Path) -> None:
@@ -153,6 +153,13 @@ def _held(places: Places, checkout: Checkout, progress: Progress) -> Iterator[Pa
     lock = FileLock(path)
     try:
         lock.acquire(timeout=0)
+    except PermissionError as error:
+        # The system frees the lock of a process that died; its file stays that user's.
+        raise CannotTellError(
+            f"{path} is another user's ({path.owner()}), and cannot be locked",
+            "If no run of theirs is going on, it can be removed; or set BACKPORT_CACHE to a folder"
+            " of your own.",
+        ) from error
     except Timeout:
         who = _holder(holder)
         progress.note(f"another run works on this checkout ({who}); waiting for it to end")

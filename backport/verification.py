@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +30,12 @@ from backport.selection.targeted import ChangedFile, Selection, changed_tests
 from backport.selection.test_classes import Sources
 from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
+from backport.workspace import remove
 
 #: Goes into the key of kept selections: another way to find tests finds other tests.
 SELECTION = "2"
+#: The logs of so many runs are kept, for so long.
+KEPT_LOGS, KEPT_SECONDS = 50, 30 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -64,19 +68,19 @@ def exit_code_of_runs(runs: Sequence[Run]) -> ExitCode:
     return ExitCode.NEGATIVE if told else ExitCode.CANNOT_TELL
 
 
-def targeted_by(session: Session, branch: Branch) -> tuple[str, ...]:
+def targeted_by(session: Session, branch: Branch, which: str) -> tuple[str, ...]:
     """Return the tests that a commit itself adds or changes.
 
     :raises UsageError: there are none
     """
-    commit = session.scratch.commit(session.base.commit)
+    commit = session.scratch.commit(which)
     parents = commit.parents or (commit.id,)
     before = session.scratch.tree(parents[0])
     selected = tests_changed(session.scratch, test_settings(branch), before, commit.tree)
     found = selected.own or selected.touched
     if not found:
         raise UsageError(
-            f"{session.base.name} adds or changes no test",
+            f"{commit.id[:10]} adds or changes no test",
             "Name tests: modules, classes, methods or ids.",
         )
     return found
@@ -151,24 +155,26 @@ def verify(
 def test_commit(
     session: Session,
     branch: Branch,
+    commit: str,
     tests: Sequence[str],
     options: TestOptions,
     progress: Progress,
-) -> list[Run]:
-    """Run tests on the session's base, in each environment of the branch."""
+) -> tuple[list[Run], tuple[EnvironmentFacts, ...]]:
+    """Run tests on a commit, in each environment of the branch."""
     settings = test_settings(branch)
-    tree = session.scratch.tree(session.base.commit)
+    tree = session.scratch.tree(commit)
     check_tests(session.scratch, tree, tests)
     trees = GitTrees(session.scratch, session.checkout.git_dir)
-    ask = Ask(f"tests {session.base.name}", tree, tuple(tests))
+    ask = Ask(f"tests {commit[:10]}", tree, tuple(tests))
     environments = ensure_environments(session.places, branch, options, progress)
-    progress.step("test", session.base.name)
-    return [
+    progress.step("test", commit[:10])
+    runs = [
         runs_in(session, environment, settings, options, trees, progress).make(
             [ask], options.repeat
         )[0]
         for environment in environments
     ]
+    return runs, tuple(map(environment_facts, environments))
 
 
 def runs_in(
@@ -190,8 +196,18 @@ def runs_in(
 def logs_of(session: Session) -> Path:
     """Return the folder for what is kept of a run when it is over."""
     logs = session.places.state / "log" / session.folder.name
-    logs.mkdir(parents=True, exist_ok=True)
+    if not logs.is_dir():
+        _drop_old(logs.parent)
+        logs.mkdir(parents=True, exist_ok=True)
     return logs
+
+
+def _drop_old(logs: Path) -> None:
+    """Drop what is kept of runs that nobody will ask for any more, and of no other's."""
+    by_age = sorted(logs.glob("run-*"), key=lambda one: one.stat().st_mtime, reverse=True)
+    for number, folder in enumerate(by_age, 1):
+        if number >= KEPT_LOGS or time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+            remove(folder)
 
 
 def _recipes(session: Session, outcome: Outcome) -> dict[str, str]:

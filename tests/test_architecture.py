@@ -42,9 +42,10 @@ VALUES = {
         "backport.apply.outcome",
         "backport.apply.markers",
         "backport.runner.results",
+        "backport.request",
     },
 }
-UNDER = {"errors", "progress", "process", "workspace", "workplace", "kept", "resources"}
+UNDER = {"request", "errors", "progress", "process", "workspace", "workplace", "kept", "resources"}
 # Runs inside the branch's Python, in a process of its own.
 WORKER = {"worker.py", "worker_child.py", "worker_tests.py", "worker_result.py"}
 

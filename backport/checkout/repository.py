@@ -90,6 +90,10 @@ class Checkout:
         done = self.git.run("symbolic-ref", "--quiet", name, ok=(0, 1))
         return done.text or None
 
+    def has_remote(self, name: str) -> bool:
+        """Whether a remote is called so."""
+        return name in self.git.run("remote").text.splitlines()
+
     def describe(self, commit_id: str) -> str | None:
         """Return the commit in words such as ``15.1.3-5-g77ece76a70``, where a tag is near."""
         done = self.git.run("describe", "--tags", commit_id, ok=(0, 128))
@@ -162,7 +166,7 @@ def open_checkout(folder: Path) -> Checkout:
         what = (
             f"{folder} is no folder" if os.path.lexists(folder) else f"there is no folder {folder}"
         )
-        raise UsageError(what, "NOVA= takes a clone's path, or a URL.")
+        raise UsageError(what, "Give a clone's path, or a URL.")
     try:
         checkout = Checkout(folder)
     except GitFailedError as error:

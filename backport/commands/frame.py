@@ -181,7 +181,7 @@ class Frame:
                 self._remember(findings)
         except BackportError as error:
             findings.problem, findings.exit_code = error, ExitCode(error.exit_code)
-            if findings.series is None or findings.checkout is None:
+            if findings.outcome is None and not findings.runs:  # nothing to report but it
                 if as_json:
                     self._print(self._report(findings, ()))
                 raise
@@ -189,6 +189,8 @@ class Frame:
             self._show(findings, folder, as_json)
         except BrokenPipeError:
             stop_writing()  # what the run came to does not hang on who reads of it
+        if findings.problem and as_json:  # people read standard error; the document went elsewhere
+            raise findings.problem
         return findings.exit_code
 
     def _remember(self, findings: Findings) -> None:
@@ -211,13 +213,13 @@ class Frame:
         click.echo(self.documents[-1], nl=False)
 
     def _show(self, findings: Findings, folder: Path, as_json: bool) -> None:
-        from backport.report.files import report_files, write_reports
+        from backport.report.render import report_files, write_reports
         from backport.report.summary import summary
 
         report = self._report(findings, report_files(folder))
         unwritten = None
         try:
-            write_reports(report, folder, self._compiled())
+            write_reports(report, folder, self._compiled(), os.path.expanduser("~"))
         except BackportError as error:
             # What was done must be told all the same: a branch may be there now.
             unwritten = error
@@ -245,10 +247,12 @@ class Frame:
         return build_report(
             invocation=Invocation(__version__, self.argv, self.started, finished, code),
             series=findings.series,
+            request=findings.request,
             checkout=findings.checkout,
             outcome=findings.outcome,
             diffs=findings.diffs,
             proof=findings.proof,
+            runs=findings.runs,
             tests_skipped=findings.tests_skipped,
             problem=findings.problem,
             environments=findings.environments,

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from backport.commands.frame import Frame
-from backport.commands.run import test_options
-from backport.report.tests import runs_as_json, show_runs
-from backport.request import TestOptions
-from backport.series.manifest import load_branch
-from backport.session import located, open_session
+from backport.commands.run import report_options, test_options
+from backport.errors import ConflictError, UsageError
+from backport.pipeline import Findings, apply, checkout_facts
+from backport.progress import Progress
+from backport.report.text import plural
+from backport.request import RunRequest, TestOptions, TestRequest
+from backport.series.manifest import find_series, load_branch
+from backport.series.model import Branch, Series
+from backport.session import Places, Session, located, open_session
 from backport.verification import exit_code_of_runs, targeted_by, test_commit
 
 _EXAMPLES = """\b
@@ -23,6 +28,8 @@ Examples:
         a module; a class, a method or a test's id will do as well
   backport test 15.1.3 nova.tests.unit.compute --repeat 3 --checkout ~/src/nova
         all tests of a package, three times each
+  backport test stable/ocata nova.tests.unit.compute --series ocata/bug-1783613 --change 1
+        on the commit that a change of a series would make, without making a branch
 """
 
 
@@ -33,33 +40,70 @@ Examples:
     "--branch", metavar="NAME", default="ocata", show_default=True, help="A folder of patches/."
 )
 @click.option("--checkout", metavar="PATH|URL", help="Left out: the built-in one, in build/.")
-@click.option("--json", "as_json", is_flag=True, help="Print every result as JSON.")
+@click.option("--series", metavar="NAME", help="Apply this series onto REV first.")
+@click.option("--change", metavar="N", type=click.IntRange(0), help="Of it, only changes 1 to N.")
 @test_options
+@report_options
 @click.pass_obj
 def test_command(
-    frame: Frame,
-    /,
-    rev: str,
-    tests: tuple[str, ...],
-    branch: str,
-    checkout: str | None,
-    as_json: bool,
-    **options: Any,
+    frame: Frame, /, branch: str, report_folder: Path, as_json: bool, **options: Any
 ) -> int:
     """Run TESTS on the commit REV, in the environment of the branch.
 
-    TESTS are modules, packages, classes, methods or ids; left out, they are those that REV
-    itself adds or changes. Exit code 0: all passed; 1: some failed; 4: it could not be told.
+    TESTS are modules, packages, classes, methods or ids; left out, they are those that the
+    commit itself adds or changes. Exit code 0: all passed; 1: some failed; 4: it could not
+    be told.
     """
+    how = TestOptions(
+        **{name: options.pop(name) for name in TestOptions.model_fields if name in options}
+    )
+    request = TestRequest(how=how, **options)
     found = load_branch(frame.branch_folder(branch))
-    with frame.progress() as progress:
-        progress.step("locate", located(checkout))
-        with open_session(frame.places, found, checkout, rev, progress) as session:
-            names = tests or targeted_by(session, found)
-            runs = test_commit(session, found, names, TestOptions(**options), progress)
-    if as_json:
-        frame.documents.append(json.dumps(runs_as_json(runs), indent=2))
-        click.echo(frame.documents[-1])
-    else:
-        show_runs(runs, frame.output)
-    return exit_code_of_runs(runs)
+    return frame.reported(
+        "",
+        lambda findings, progress: test_on(frame.places, found, request, findings, progress),
+        report_folder,
+        as_json,
+    )
+
+
+def test_on(
+    places: Places, branch: Branch, request: TestRequest, findings: Findings, progress: Progress
+) -> None:
+    """Run tests on a commit: see ``backport test --help``.
+
+    :raises UsageError: the series has no such change, or there are no tests
+    :raises ConflictError: the series does not apply
+    """
+    series = find_series(request.series, places.patches) if request.series else None
+    progress.step("locate", located(request.checkout))
+    with open_session(places, branch, request.checkout, request.rev, progress) as session:
+        findings.checkout = checkout_facts(session, branch, request.rev)
+        commit = session.base.commit
+        if series:
+            commit = _commit_of_change(session, series, request.change, progress)
+        tests = request.tests or targeted_by(session, branch, commit)
+        runs, environments = test_commit(session, branch, commit, tests, request.how, progress)
+        findings.runs, findings.environments = tuple(runs), environments
+        findings.exit_code = exit_code_of_runs(runs)
+
+
+def _commit_of_change(
+    session: Session, series: Series, change: int | None, progress: Progress
+) -> str:
+    last = len(series.changes) if change is None else change
+    if last > len(series.changes):
+        there = plural(len(series.changes), "change")
+        raise UsageError(
+            f"{series.name} has {there}", f"--change takes 0 to {len(series.changes)}."
+        )
+    changes = series.changes[:last]
+    progress.step("apply", f"{plural(last, 'change')} onto {session.base.name}")
+    request = RunRequest(series=series.name, dry_run=True)
+    outcome = apply(session, replace(series, changes=changes), request, {}, progress)
+    if outcome.conflict:
+        raise ConflictError(
+            f"change {outcome.conflict.change.number} does not apply onto {session.base.name}",
+            f"To resolve it: backport run {series.name}",
+        )
+    return outcome.tip

@@ -12,10 +12,16 @@ from backport.environment.cleanup import tidy
 from backport.progress import Progress
 from backport.proof.kept_results import Results
 from backport.proof.proof_trees import Trees
-from backport.proof.verdict import counts
 from backport.runner.exported_tree import Store, TreeFolder
-from backport.runner.results import Environment, Run, Status, TestResult
-from backport.runner.runner import WORST_FIRST, Manner, Workshop, run_tests
+from backport.runner.results import (
+    WORST_FIRST,
+    Environment,
+    Run,
+    Status,
+    TestResult,
+    in_words,
+)
+from backport.runner.runner import Manner, Workshop, run_tests
 from backport.series.model import TestSettings
 from backport.workplace import workplace
 from backport.workspace import remove
@@ -170,7 +176,7 @@ def _well(ask: Ask, run: Run) -> bool | None:
 
 def _summary(run: Run) -> str:
     problem = run.problem.partition("\n")[0]
-    return "; ".join(filter(None, [problem, counts(run.results)]))
+    return "; ".join(filter(None, [problem, in_words(run.counts)]))
 
 
 def repeated(runs: Sequence[Run]) -> Run:

@@ -13,24 +13,25 @@ prints of it, and the reason of a verdict is the statement of the cell that deci
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from backport.proof.matrix import Claim
-from backport.runner.results import Cell, CellKind, Proof, Run, Status, TestResult, Verdict
-from backport.runner.runner import WORST_FIRST
+from backport.runner.results import (
+    Cell,
+    CellKind,
+    Proof,
+    Run,
+    Status,
+    TestResult,
+    Verdict,
+    in_words,
+)
 from backport.selection.test_names import covers
 
 #: The worst first.
 SEVERITY = (Verdict.BROKEN, Verdict.CANNOT_TELL, Verdict.UNPROVEN, Verdict.PROVEN)
 GREEN = (CellKind.GREEN, CellKind.WHOLE, CellKind.TOUCHED)
-_PLURALS = {
-    Status.SETUP_ERROR: "set-up errors",
-    Status.ERROR: "errors",
-    Status.UNEXPECTED_SUCCESS: "unexpected successes",
-    Status.EXPECTED_FAILURE: "expected failures",
-}
 
 
 def judge_green(cell: Cell, base: Run | None, forgiven: frozenset[str]) -> Cell:
@@ -42,7 +43,7 @@ def judge_green(cell: Cell, base: Run | None, forgiven: frozenset[str]) -> Cell:
     results = cell.run.results
     bad = not_passed(results)
     blamed = [one for one in bad if one.id not in forgiven]
-    said = [counts(results)]
+    said = [in_words(cell.run.counts)]
     if len(bad) > len(blamed):
         said.append(f"{_of_them(len(bad) - len(blamed), len(bad))} on the base too")
     if any(_speaks_against(one, base) for one in blamed):
@@ -67,11 +68,15 @@ def judge_red(cell: Cell, passing: frozenset[str]) -> Cell:
     results = [one for one in cell.run.results if one.status is not Status.NOT_RUN]
     red = [one.id for one in results if one.status.red]
     evidence = tuple(one for one in red if one in passing)
-    others = [one for one in cell.run.results if not (one.status.passed or one.status.red)]
-    unsure = [one for one in others if one.status is not Status.SKIPPED]
+    others = {
+        status: number
+        for status, number in cell.run.counts.items()
+        if not (status.passed or status.red)
+    }
+    unsure = others.keys() - {Status.SKIPPED}
     said = [_red_words(len(evidence), len(red), len(results), bool(unsure), cell.tests_of)]
     if others:
-        said.append(counts(others))
+        said.append(in_words(others))
     if evidence:
         verdict = Verdict.PROVEN
     elif cell.run.problem or unsure:
@@ -111,7 +116,7 @@ def base_cell(base: Run, forgiven: frozenset[str]) -> Cell:
     cell = Cell(CellKind.BASE, 0, 0, base, ok=False)
     why = "" if forgiven else "none of them fails there"
     verdict = Verdict.CANNOT_TELL if base.problem else Verdict.PROVEN
-    return _judged(cell, verdict, [counts(base.results), why])
+    return _judged(cell, verdict, [in_words(base.counts), why])
 
 
 def _of_them(number: int, of: int) -> str:
@@ -148,7 +153,7 @@ def _conclude(claim: Claim, cells: Sequence[Cell]) -> tuple[Verdict, str]:
     if lacking:
         numbers = ", ".join(map(str, sorted(lacking)))
         return Verdict.UNPROVEN, f"change {numbers} has no test that could fail without it"
-    passed = f"on the last commit {counts(green[-1].run.results)}"
+    passed = f"on the last commit {in_words(green[-1].run.counts)}"
     if not claim.fixes:
         return Verdict.PROVEN, f"{passed}; there is no fix in it that a test must catch"
     without = [f"without change {cell.tests_of} {cell.reason}" for cell in red]
@@ -178,13 +183,3 @@ def _would_need_to_fail(cell: Cell, most: int = 3) -> str:
 def not_passed(results: Iterable[TestResult]) -> list[TestResult]:
     """Return the tests that do not speak for the code."""
     return [one for one in results if not (one.status.passed or one.status is Status.SKIPPED)]
-
-
-def counts(results: Iterable[TestResult]) -> str:
-    """Return the counts of results in words, what is worst first: "2 failed, 712 passed"."""
-    found = Counter(result.status for result in results)
-    said = [
-        f"{number:,} {_PLURALS.get(status, status.value) if number > 1 else status.value}"
-        for status, number in sorted(found.items(), key=lambda one: WORST_FIRST.index(one[0]))
-    ]
-    return ", ".join(said) or "no test ran"

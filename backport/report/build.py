@@ -1,4 +1,4 @@
-"""Makes the one model out of the values of the other rooms."""
+"""Makes the one document out of the values of the other rooms."""
 
 from __future__ import annotations
 
@@ -8,34 +8,31 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from backport.apply.outcome import AppliedChange, Conflict, FileOutcome, Outcome
+from pydantic import BaseModel
+
+from backport.apply.outcome import AppliedChange, Conflict, Outcome
 from backport.errors import BackportError, ExitCode
-from backport.report import advice
 from backport.report.document import (
-    AlreadyInFacts,
     BranchFacts,
     CellFacts,
     ChangeFacts,
     CheckoutFacts,
     ConflictFacts,
-    ConflictFileFacts,
     EnvironmentFacts,
-    FileFacts,
     GuardFacts,
-    HunkFacts,
     NextStep,
-    ProblemFacts,
     ProofFacts,
     Report,
     Result,
-    RunFacts,
     SeriesFacts,
     TestFacts,
+    TestRunFacts,
     ToolFacts,
 )
+from backport.report.next_steps import Situation, next_steps
 from backport.report.text import joined, one_line, plural, shorten, unicode_only
-from backport.report.wording import counted
-from backport.runner.results import Cell, HunkProof, Proof, Run
+from backport.request import RunRequest
+from backport.runner.results import Cell, HunkProof, Proof, Run, TestResult, in_words
 from backport.series.model import Series
 
 _RESULTS_OF_ERRORS = {
@@ -43,6 +40,10 @@ _RESULTS_OF_ERRORS = {
     ExitCode.CONFLICT: Result.CONFLICT,
     ExitCode.REFUSED: Result.REFUSED,
     ExitCode.INTERRUPTED: Result.NOT_DONE,
+}
+_RESULTS_OF_RUNS: Mapping[int, Result] = {
+    ExitCode.DONE: Result.PASSED,
+    ExitCode.NEGATIVE: Result.FAILED,
 }
 _NO_BRANCH = BranchFacts()
 DETAIL_LIMIT = 200_000  # characters of one test's output that the document keeps; the log has all
@@ -63,48 +64,51 @@ def build_report(
     *,
     invocation: Invocation,
     series: Series | None,
+    request: RunRequest | None = None,
     checkout: CheckoutFacts | None = None,
     outcome: Outcome | None = None,
     diffs: Mapping[int, bytes | str] = MappingProxyType({}),
     proof: Proof | None = None,
+    runs: Sequence[Run] = (),
     tests_skipped: str = "",
     problem: BackportError | None = None,
     environments: Sequence[EnvironmentFacts] = (),
     branch: BranchFacts = _NO_BRANCH,
     work_tree: Path | None = None,
-    next_steps: Sequence[NextStep] | None = None,
     files: Sequence[Path] = (),
 ) -> Report:
     """Return the report of one run.
 
+    :param request: what was asked for, as far as it is needed to ask again
     :param diffs: each change's git diff, by the change's number
+    :param runs: of tests, outside of a proof
     :param tests_skipped: why there is no proof, where that was somebody's choice
     :param problem: the error that ended the run before its verdict
     :param work_tree: where a conflict waits for its resolution
-    :param next_steps: what to type next; None: worked out from the rest
     """
-    result, sentence = conclude(outcome, proof, tests_skipped, problem)
-    if next_steps is None and series:
-        next_steps = advice.next_steps(result, series, checkout, branch, outcome, proof)
-    return Report(
-        tool=ToolFacts(version=invocation.tool_version),
-        command_line=invocation.command_line,
-        started=invocation.started,
-        finished=invocation.finished,
-        exit_code=invocation.exit_code,
-        result=result,
-        sentence=sentence,
-        series=_series(series) if series else None,
-        checkout=checkout,
-        changes=_changes(outcome, diffs),
-        conflict=_conflict(outcome, work_tree),
-        proof=_proof(proof) if proof else None,
-        tests_skipped=tests_skipped,
-        problem=ProblemFacts(message=problem.message, hint=problem.hint) if problem else None,
-        environments=tuple(environments),
-        branch=branch,
-        next_steps=tuple(next_steps or ()),
-        files=tuple(str(file) for file in files),
+    result, sentence = conclude(outcome, proof, tests_skipped, problem, runs, invocation.exit_code)
+    typed = invocation.command_line
+    now = Situation(result, typed, series, request, checkout, branch, outcome, proof)
+    steps = next_steps(now)
+    return Report.model_validate(
+        {
+            **_named(invocation, Report, {}),
+            "tool": ToolFacts(version=invocation.tool_version),
+            "result": result,
+            "sentence": sentence,
+            "series": _series(series) if series else None,
+            "checkout": checkout,
+            "changes": [_change(one, diffs) for one in outcome.applied] if outcome else (),
+            "conflict": _conflict(outcome, work_tree, steps),
+            "proof": _proof(proof) if proof else None,
+            "runs": [_run(run) for run in runs],
+            "tests_skipped": tests_skipped,
+            "problem": problem,
+            "environments": tuple(environments),
+            "branch": branch,
+            "next_steps": steps,
+            "files": tuple(files),
+        }
     )
 
 
@@ -113,6 +117,8 @@ def conclude(
     proof: Proof | None,
     tests_skipped: str = "",
     problem: BackportError | None = None,
+    runs: Sequence[Run] = (),
+    code: int = ExitCode.DONE,
 ) -> tuple[Result, str]:
     """Return what it all came to, and one sentence that says why."""
     if outcome and outcome.conflict:
@@ -122,11 +128,18 @@ def conclude(
     if problem:
         result = _RESULTS_OF_ERRORS.get(problem.exit_code, Result.CANNOT_TELL)
         return result, one_line(problem.message)
+    if runs:
+        return _RESULTS_OF_RUNS.get(code, Result.CANNOT_TELL), joined([_sentence(r) for r in runs])
     if outcome and outcome.nothing_to_do:
         return Result.ALREADY_IN, _already_in_sentence(outcome)
     made = [change for change in outcome.applied if not change.already_in] if outcome else []
     because = f": {one_line(tests_skipped)}" if tests_skipped else ""
     return Result.NOT_TESTED, f"{plural(len(made), 'change')} applied, but no test ran{because}."
+
+
+def _sentence(run: Run) -> str:
+    under = f"under {run.interpreter}"
+    return f"{one_line(run.problem) or in_words(run.counts)} {under}"
 
 
 def _conflict_sentence(outcome: Outcome, conflict: Conflict) -> str:
@@ -148,138 +161,65 @@ def _already_in_sentence(outcome: Outcome) -> str:
 
 
 def _series(series: Series) -> SeriesFacts:
-    return SeriesFacts(
-        name=series.name,
-        title=series.title,
-        bug=series.bug,
-        branch=series.branch.branch,
-        project=series.branch.project,
-        stable_only=series.stable_only,
-    )
-
-
-def _changes(outcome: Outcome | None, diffs: Mapping[int, bytes | str]) -> tuple[ChangeFacts, ...]:
-    return tuple(_change(applied, diffs) for applied in outcome.applied) if outcome else ()
+    branch = {"branch": series.branch.branch, "project": series.branch.project}
+    return SeriesFacts.model_validate(_named(series, SeriesFacts, branch))
 
 
 def _change(applied: AppliedChange, diffs: Mapping[int, bytes | str]) -> ChangeFacts:
-    found = applied.already_in
-    return ChangeFacts.model_validate(
+    others = {
+        "subject": applied.message.partition("\n")[0],
+        "diff": diffs.get(applied.change.number, ""),
+    }
+    known = _named(applied.change, ChangeFacts, _named(applied, ChangeFacts, others))
+    return ChangeFacts.model_validate(known)
+
+
+def _conflict(
+    outcome: Outcome | None, work_tree: Path | None, steps: tuple[NextStep, ...]
+) -> ConflictFacts | None:
+    if outcome is None or outcome.conflict is None:
+        return None
+    change = outcome.conflict.change
+    return ConflictFacts.model_validate(
         {
-            "number": applied.change.number,
-            "kind": applied.change.kind,
-            "subject": applied.message.partition("\n")[0],
-            "message": applied.message,
-            "commit": applied.commit,
-            "tree": applied.tree,
-            "parent": applied.parent,
-            "change_id": applied.change.change_id,
-            "files": tuple(_file(file) for file in applied.files),
-            "already_in": found
-            and AlreadyInFacts(layer=found.layer, commit=found.commit, detail=found.detail),
-            "notes": applied.notes,
-            "diff": diffs.get(applied.change.number, ""),
+            "change": change.number,
+            "subject": change.subject,
+            "files": outcome.conflict.files,
+            "work_tree": work_tree,
+            "next": steps,
         }
     )
 
 
-def _file(file: FileOutcome) -> FileFacts:
-    hunks = tuple(
-        HunkFacts(
-            wanted_line=hunk.wanted_line,
-            landed_line=hunk.landed_line,
-            offset=hunk.offset,
-            home=hunk.home,
-            lookalikes=hunk.lookalikes,
-            known_as=hunk.known_as,
-        )
-        for hunk in file.hunks
-    )
-    return FileFacts(
-        path=file.path,
-        rung=file.rung,
-        hunks=hunks,
-        renamed_from=file.renamed_from,
-        rules=file.rules,
-    )
-
-
-def _conflict(outcome: Outcome | None, work_tree: Path | None) -> ConflictFacts | None:
-    if outcome is None or outcome.conflict is None:
-        return None
-    conflict = outcome.conflict
-    return ConflictFacts(
-        change=conflict.change.number,
-        subject=conflict.change.subject,
-        files=tuple(
-            ConflictFileFacts(path=file.path, reasons=file.reasons) for file in conflict.files
-        ),
-        work_tree=str(work_tree) if work_tree else None,
-        next=advice.after_conflict(),
-    )
-
-
 def _proof(proof: Proof) -> ProofFacts:
-    return ProofFacts(
-        verdict=proof.verdict,
-        reason=proof.reason,
-        cells=tuple(_cell(cell) for cell in proof.cells),
-        hunks=tuple(_guard(hunk) for hunk in proof.hunks),
-        failing_on_base=proof.failing_on_base,
-    )
+    others = {"cells": [_cell(one) for one in proof.cells], "hunks": list(map(_guard, proof.hunks))}
+    return ProofFacts.model_validate(_named(proof, ProofFacts, others))
 
 
-def run_facts(run: Run) -> RunFacts:
-    """Return what a run is known by."""
-    return RunFacts(
-        tree=run.tree,
-        selection=run.selection,
-        seconds=run.seconds,
-        command=run.command,
-        interpreter=run.interpreter,
-        environment=run.environment,
-        log=str(run.log) if run.log else None,
-        problem=run.problem,
-        reused=run.reused,
-        notes=run.notes,
-        counts=counted(result.status for result in run.results),
-    )
+def _run(run: Run) -> TestRunFacts:
+    return TestRunFacts.model_validate(_of_run(run))
 
 
-def test_facts(run: Run) -> tuple[TestFacts, ...]:
-    """Return the tests of a run, their output bounded."""
-    return tuple(
-        TestFacts(
-            id=result.id,
-            status=result.status,
-            seconds=result.seconds,
-            detail=shorten(unicode_only(result.detail), DETAIL_LIMIT),
-        )
-        for result in run.results
-    )
+def _of_run(run: Run) -> dict[str, object]:
+    return _named(run, TestRunFacts, {"tests": [_test(result) for result in run.results]})
+
+
+def _test(result: TestResult) -> TestFacts:
+    detail = shorten(unicode_only(result.detail), DETAIL_LIMIT)
+    return TestFacts.model_validate(_named(result, TestFacts, {"detail": detail}))
 
 
 def _cell(cell: Cell) -> CellFacts:
-    return CellFacts(
-        **dict(run_facts(cell.run)),
-        label=cell.label,
-        kind=cell.kind,
-        tests_of=cell.tests_of,
-        code_of=cell.code_of,
-        ok=cell.ok,
-        cut=cell.cut,
-        reason=cell.reason,
-        tests=test_facts(cell.run),
-    )
+    return CellFacts.model_validate(_named(cell, CellFacts, _of_run(cell.run)))
 
 
 def _guard(hunk: HunkProof) -> GuardFacts:
-    return GuardFacts(
-        change=hunk.change,
-        path=hunk.path,
-        header=hunk.header,
-        guard=hunk.guard,
-        guarded_by=hunk.guarded_by,
-        reason=hunk.reason,
-        run=run_facts(hunk.run) if hunk.run else None,
-    )
+    return GuardFacts.model_validate(hunk)
+
+
+def _named(
+    value: object, facts: type[BaseModel], others: Mapping[str, object]
+) -> dict[str, object]:
+    """Return what a value has under the names that the document has; ``others`` come first."""
+    names = [name for name in facts.model_fields if name not in others and hasattr(value, name)]
+    return {**others} | {name: getattr(value, name) for name in names}

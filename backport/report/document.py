@@ -1,6 +1,7 @@
 """The one model of what happened, ``backport-report/1``; every other view is made from it.
 
-Values only, and none of them is worked out here: :mod:`backport.report.build` fills it in.
+Values only, read off those of the other rooms by name; :mod:`backport.report.build` puts them
+together. What a field means is its description, in the schema too.
 Strings are valid Unicode, or JSON could not hold them; they are not made fit to be shown,
 which is for each view to do (:func:`backport.report.text.clean`).
 """
@@ -33,7 +34,13 @@ Words = Annotated[str, BeforeValidator(_as_text)]
 
 class _Facts(BaseModel):
     # Built when first needed: twenty models take a quarter of a second.
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, defer_build=True, from_attributes=True
+    )
+
+
+def _is(description: str, default: Any = ...) -> Any:
+    return Field(default, description=description)
 
 
 class Result(str, Enum):
@@ -48,6 +55,8 @@ class Result(str, Enum):
     NOT_TESTED = "not-tested"
     REFUSED = "refused"
     NOT_DONE = "not-done"
+    PASSED = "passed"
+    FAILED = "failed"
 
 
 class Action(str, Enum):
@@ -62,111 +71,103 @@ class Action(str, Enum):
 
 
 class NextStep(_Facts):
-    """A command that a person may want to type next, and what it is for."""
+    """What a person may want to do next."""
 
-    command: Words
-    why: Words
+    command: Words = _is("to be pasted into a shell as it is; empty: it is nothing to type")
+    why: Words = _is("what it is for")
 
 
 class ToolFacts(_Facts):
     """Which tool made the report."""
 
-    name: Words = "backport"
-    version: Words
+    name: Words = _is("its name", "backport")
+    version: Words = _is("its version")
 
 
 class SeriesFacts(_Facts):
     """What was to be carried, and where to."""
 
-    name: Words
-    title: Words
-    bug: int | None = None
-    branch: Words
-    project: Words
-    stable_only: Words | None = Field(
-        default=None, description="why the change is on no newer branch"
-    )
+    name: Words = _is("its folder, from the branch's on")
+    title: Words = _is("what it is about, in a line")
+    bug: int | None = _is("of Launchpad", None)
+    branch: Words = _is("the stable branch that is fixed")
+    project: Words = _is("such as openstack/nova")
+    stable_only: Words | None = _is("why the change is on no newer branch", None)
 
 
 class CheckoutFacts(_Facts):
     """The repository that was worked on, and the commit that the series went onto."""
 
-    path: Words = Field(description="as it was given")
-    kind: Words = Field(description="clone, built-in, bare, linked worktree …")
-    base: Words = Field(description="the commit's full hash")
-    described: Words = Field(default="", description="the base, by its last tag")
-    onto: Words | None = Field(default=None, description="the revision that was asked for, if any")
+    path: Words = _is("its folder")
+    kind: Words = _is("clone, built-in, bare, linked worktree …")
+    base: Words = _is("the commit's full hash")
+    described: Words = _is("the base, by its last tag", "")
+    onto: Words | None = _is("the revision that was asked for, if any", None)
+    gerrit: Words | None = _is("the remote that reviews are sent to, if there is one", None)
+    notes: tuple[Words, ...] = _is("what a person should know of it", ())
 
 
 class HunkFacts(_Facts):
     """Where a hunk landed; lines count from 1."""
 
-    wanted_line: int
-    landed_line: int
-    offset: int = Field(description="lines below the wanted place; negative: above")
-    home: Words = Field(description="the enclosing class and function; empty: the module")
-    lookalikes: tuple[int, ...] = ()
-    known_as: Words = Field(
-        default="", description="the name that the change knows the home by, if it is another"
-    )
+    wanted_line: int = _is("in the file that the patch was made from")
+    landed_line: int = _is("in the file on the base")
+    offset: int = _is("lines below the wanted place; negative: above")
+    home: Words = _is("the enclosing class and function; empty: the module")
+    lookalikes: tuple[int, ...] = _is("lines of the same home where the same block stands", ())
+    known_as: Words = _is("the name that the change knows the home by, if it is another", "")
 
 
 class FileFacts(_Facts):
     """How one file of a patch went in."""
 
-    path: Words
-    rung: Rung
-    hunks: tuple[HunkFacts, ...] = ()
-    renamed_from: Words | None = None
-    rules: tuple[Words, ...] = Field(
-        default=(), description="the rules that resolved its conflicts, if it was that"
-    )
+    path: Words = _is("on the base")
+    rung: Rung = _is("by which way it went in, the strictest that did")
+    hunks: tuple[HunkFacts, ...] = _is("in the patch's order", ())
+    renamed_from: Words | None = _is("the patch's name for it, if that is another", None)
+    rules: tuple[Words, ...] = _is("the rules that resolved its conflicts, if it was that", ())
 
 
 class AlreadyInFacts(_Facts):
     """By what a change was recognised on the base."""
 
-    layer: Layer
-    commit: Words | None
-    detail: Words
+    layer: Layer = _is("the strongest sign that was found")
+    commit: Words | None = _is("the full hash; none where only the content tells")
+    detail: Words = _is("what was found, in words")
 
 
 class ChangeFacts(_Facts):
-    """One change and its commit; with ``already_in``, ``commit`` is the tip, left as it was."""
+    """One change and its commit."""
 
-    number: int
-    kind: Kind
-    subject: Words = Field(description="as committed, with the branch's tag")
-    message: Words
-    commit: Words
-    tree: Words
-    parent: Words
-    change_id: Words
-    files: tuple[FileFacts, ...] = ()
-    already_in: AlreadyInFacts | None = None
-    notes: tuple[Words, ...] = Field(
-        default=(), description="what was made for the message, or taken out of it"
-    )
-    diff: Words = Field(default="", description="a git diff against the parent")
+    number: int = _is("its place in the series, from 1")
+    kind: Kind = _is("what it does about the bug")
+    subject: Words = _is("as committed, with the branch's tag")
+    message: Words = _is("as committed")
+    commit: Words = _is("the full hash; of the tip, left as it was, where it is in already")
+    tree: Words = _is("the commit's tree")
+    parent: Words = _is("the commit that it went onto")
+    change_id: Words = _is("Gerrit's")
+    files: tuple[FileFacts, ...] = _is("how each went in", ())
+    already_in: AlreadyInFacts | None = _is("if the base has it", None)
+    notes: tuple[Words, ...] = _is("what was made for the message, or taken out of it", ())
+    diff: Words = _is("a git diff against the parent", "")
 
 
 class ConflictFileFacts(_Facts):
     """A file that a person has to look at."""
 
-    path: Words
-    reasons: tuple[Words, ...]
+    path: Words = _is("on the base")
+    reasons: tuple[Words, ...] = _is("why, hunk by hunk")
 
 
 class ConflictFacts(_Facts):
     """The change at which it stopped."""
 
-    change: int
-    subject: Words
-    files: tuple[ConflictFileFacts, ...]
-    work_tree: Words | None = Field(
-        default=None, description="where the conflict can be resolved; not the checkout's"
-    )
-    next: tuple[NextStep, ...] = ()
+    change: int = _is("its number")
+    subject: Words = _is("its subject")
+    files: tuple[ConflictFileFacts, ...] = _is("all that a person has to look at")
+    work_tree: Words | None = _is("where it can be resolved; not the checkout's", None)
+    next: tuple[NextStep, ...] = _is("what to type", ())
 
 
 class TestFacts(_Facts):
@@ -174,115 +175,126 @@ class TestFacts(_Facts):
 
     __test__ = False  # pytest: not a test class
 
-    id: Words
-    status: Status
-    seconds: float
-    detail: Words = ""
+    id: Words = _is("as the branch's test runner names it")
+    status: Status = _is("how it ended; 'not run' is neither a failure nor a success")
+    seconds: float = _is("how long it took")
+    detail: Words = _is("traceback and output; the middle of much is left out", "")
 
 
 class RunFacts(_Facts):
     """One run of tests, with all that is needed to believe it or to run it again."""
 
-    tree: Words
-    selection: tuple[Words, ...]
-    seconds: float
-    command: Words
-    interpreter: Words
-    environment: Words = Field(description="the environment's key")
-    log: Words | None = None
-    problem: Words = Field(default="", description="why the run as a whole cannot be believed")
-    reused: bool = False
-    notes: tuple[Words, ...] = ()
-    counts: dict[Status, int] = Field(default_factory=dict)
+    tree: Words = _is("git's id of the tree that was run")
+    selection: tuple[Words, ...] = _is("what was asked for: modules, classes, methods, ids")
+    seconds: float = _is("how long it took")
+    command: Words = _is("by hand, for a POSIX shell")
+    interpreter: Words = _is("path and version")
+    environment: Words = _is("the environment's key")
+    log: Words | None = _is("what the test processes printed", None)
+    problem: Words = _is("why the run as a whole cannot be believed", "")
+    reused: bool = _is("kept from an earlier run of the same tree, tests and environment", False)
+    notes: tuple[Words, ...] = _is("such as: the migrated schema was kept", ())
+    counts: dict[Status, int] = Field(
+        default_factory=dict, description="how many tests ended in which way"
+    )
 
 
-class CellFacts(RunFacts):
+class TestRunFacts(RunFacts):
+    """Tests of one commit, outside of a proof."""
+
+    tests: tuple[TestFacts, ...] = _is("every result", ())
+
+    __test__ = False  # pytest: not a test class
+
+
+class CellFacts(TestRunFacts):
     """Tests of one change on the code of another; 0 is the base."""
 
-    label: Words
-    kind: CellKind
-    tests_of: int
-    code_of: int
-    ok: bool = Field(description="came out as the proof wants it")
-    cut: bool = Field(default=False, description="only the tests that the fix adds or changes")
-    reason: Words = ""
-    tests: tuple[TestFacts, ...] = ()
+    label: Words = _is("a short name, unique within a matrix")
+    kind: CellKind = _is("what the cell means")
+    tests_of: int = _is("the number of the change whose tests were run")
+    code_of: int = _is("the number of the change on whose code")
+    ok: bool = _is("came out as the proof wants it")
+    cut: bool = _is("only the tests that the fix adds or changes", False)
+    reason: Words = _is("how it came out: the one statement that every view prints", "")
+    evidence: tuple[Words, ...] = _is("ids that fail here, and pass on their own commit", ())
 
 
 class GuardFacts(_Facts):
     """One hunk of the fix, left out: which tests noticed."""
 
-    change: int
-    path: Words
-    header: Words
-    guard: Guard
-    guarded_by: tuple[Words, ...] = ()
-    reason: Words = ""
-    run: RunFacts | None = None
+    change: int = _is("the number of the fix")
+    path: Words = _is("the file")
+    header: Words = _is("the line that starts with @@")
+    guard: Guard = _is("whether a test notices that it is missing")
+    guarded_by: tuple[Words, ...] = _is("ids of the tests that do", ())
+    reason: Words = _is("why none does, or why it could not be told", "")
+    run: RunFacts | None = _is("of the targeted tests without the hunk", None)
 
 
 class ProofFacts(_Facts):
     """The matrix, and the verdict drawn from it."""
 
-    verdict: Verdict
-    reason: Words
-    cells: tuple[CellFacts, ...] = ()
-    hunks: tuple[GuardFacts, ...] = ()
-    failing_on_base: tuple[Words, ...] = ()
+    verdict: Verdict = _is("the worst that a cell speaks for")
+    reason: Words = _is("the statement of the cell that decided it")
+    cells: tuple[CellFacts, ...] = _is("in the order in which a person reads them", ())
+    hunks: tuple[GuardFacts, ...] = _is("where hunks were left out one by one", ())
+    failing_on_base: tuple[Words, ...] = _is("ids that fail there too, and are not blamed", ())
 
 
 class EnvironmentFacts(_Facts):
     """What the tests ran in: an interpreter and its locked packages."""
 
-    interpreter: Words = Field(description="its path")
-    version: Words
-    lock: Words = Field(description="the lock file's name")
-    lock_sha256: Words
-    key: Words
-    packages: int
+    interpreter: Words = _is("its path")
+    version: Words = _is("its version")
+    lock: Words = _is("the lock file's name")
+    lock_sha256: Words = _is("the lock file's digest")
+    key: Words = _is("equal keys, equal environments")
+    packages: int = _is("how many are locked")
 
 
 class BranchFacts(_Facts):
     """The branch that holds the result."""
 
-    name: Words | None = None
-    action: Action = Action.NONE
-    tip: Words | None = None
-    old: Words | None = Field(default=None, description="what the branch held before")
-    reason: Words = Field(default="", description="why it was refused or left alone")
+    name: Words | None = _is("without refs/heads/", None)
+    action: Action = _is("what became of it", Action.NONE)
+    tip: Words | None = _is("the commit that it holds", None)
+    old: Words | None = _is("what the branch held before", None)
+    reason: Words = _is("why it was refused or left alone", "")
 
 
 class ProblemFacts(_Facts):
     """Why it ended before there was a verdict."""
 
-    message: Words
-    hint: Words = ""
+    message: Words = _is("what is wrong, and where")
+    hint: Words = _is("what to do about it", "")
 
 
 class Report(_Facts):
     """Everything that a run did, found out and made."""
 
-    schema_id: Literal["backport-report/1"] = Field(default="backport-report/1", alias="schema")
-    tool: ToolFacts
-    command_line: tuple[Words, ...]
-    started: datetime
-    finished: datetime
-    result: Result
-    sentence: Words = Field(description="the result in one sentence")
-    exit_code: int
-    series: SeriesFacts | None = Field(
-        default=None, description="none where the run ended before it was read"
+    schema_id: Literal["backport-report/1"] = Field(
+        default="backport-report/1", alias="schema", description="the name of this schema"
     )
-    checkout: CheckoutFacts | None = None
-    changes: tuple[ChangeFacts, ...] = ()
-    conflict: ConflictFacts | None = None
-    proof: ProofFacts | None = None
-    tests_skipped: Words = Field(default="", description="why there is no proof")
-    problem: ProblemFacts | None = None
-    environments: tuple[EnvironmentFacts, ...] = ()
-    branch: BranchFacts = BranchFacts()
-    next_steps: tuple[NextStep, ...] = ()
-    files: tuple[Words, ...] = ()
+    tool: ToolFacts = _is("which tool made the report")
+    command_line: tuple[Words, ...] = _is("as it was typed, without passwords")
+    started: datetime = _is("with a time zone")
+    finished: datetime = _is("with a time zone")
+    result: Result = _is("what it came to")
+    sentence: Words = _is("the result in one sentence")
+    exit_code: int = _is("of the process")
+    series: SeriesFacts | None = _is("none where there is none, or it could not be read", None)
+    checkout: CheckoutFacts | None = _is("none where it was not found", None)
+    changes: tuple[ChangeFacts, ...] = _is("those that were applied, in order", ())
+    conflict: ConflictFacts | None = _is("where it stopped, if it did", None)
+    proof: ProofFacts | None = _is("none where no test ran for one", None)
+    runs: tuple[TestRunFacts, ...] = _is("of backport test: one an environment", ())
+    tests_skipped: Words = _is("why there is no proof", "")
+    problem: ProblemFacts | None = _is("the error that ended it, if one did", None)
+    environments: tuple[EnvironmentFacts, ...] = _is("what the tests ran in", ())
+    branch: BranchFacts = _is("the branch that holds the result", BranchFacts())
+    next_steps: tuple[NextStep, ...] = _is("the likeliest first", ())
+    files: tuple[Words, ...] = _is("the report's own, the page first", ())
 
     @property
     def seconds(self) -> float:

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.text import Text
 
 from backport.policy.model import Finding, Rule, Severity
-from backport.report.marks import said
+from backport.report.console import said
+from backport.report.phrases import short
 from backport.report.text import plural
-from backport.report.wording import short
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 

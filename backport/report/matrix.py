@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backport.report.document import CellFacts
-from backport.report.wording import must_fail, red, total
+from backport.report.phrases import must_fail
 from backport.runner.results import CellKind, Status
 
 WHOLE_ROW = 1_000_000_000  # below all changes: no series has as many
@@ -22,26 +22,24 @@ class Placed:
 
     @property
     def tone(self) -> str:
-        """How it should look: ``good``, ``red`` (as it must), ``bad``, ``warn`` or ``plain``."""
+        """How it should look: ``good``, ``bad``, ``warn`` or ``plain``."""
         if self.cell.problem:
             return "warn"
         if not self.cell.ok:
             return "bad"
-        if must_fail(self.cell):
-            return "red"
         return "plain" if self.cell.kind is CellKind.BASE else "good"
 
     @property
     def figure(self) -> tuple[str, str]:
-        """The number to print large, and the word for it."""
-        counts = self.cell.counts
+        """The number to print large, and the word for it: those of the cell's statement."""
+        ran = self._sum(lambda status: status is not Status.NOT_RUN)
         if must_fail(self.cell):
-            return f"{red(counts):,}", f"of {total(counts):,} fail"
-        passed = sum(number for status, number in counts.items() if status.passed)
-        others = total(counts) - passed - self.skipped
+            red = len(self.cell.evidence) or self._sum(lambda status: status.red)
+            return f"{red:,}", f"of {ran:,} {'fails' if red == 1 else 'fail'}"
+        others = self._sum(lambda status: not status.passed) - self.skipped
         if others:
-            return f"{others:,}", f"of {total(counts):,} not passing"
-        return f"{passed:,}", "pass"
+            return f"{others:,}", f"of {ran + self.not_run:,} not passed"
+        return f"{self._sum(lambda status: status.passed):,}", "passed"
 
     @property
     def skipped(self) -> int:
@@ -49,17 +47,22 @@ class Placed:
         return self.cell.counts.get(Status.SKIPPED, 0)
 
     @property
+    def not_run(self) -> int:
+        """How many were asked for, and are not there."""
+        return self.cell.counts.get(Status.NOT_RUN, 0)
+
+    @property
     def shares(self) -> tuple[float, float, float]:
-        """How many percent of the tests passed, failed, and did neither."""
-        counts = self.cell.counts
-        whole = total(counts) or 1
-        passed = sum(number for status, number in counts.items() if status.passed)
-        failed = red(counts)
-        return (
-            100 * passed / whole,
-            100 * failed / whole,
-            100 * (total(counts) - passed - failed) / whole,
-        )
+        """How many percent of the tests are as they must be, are not, and say neither."""
+        whole = self._sum(lambda status: True) or 1
+        passed = self._sum(lambda status: status.passed)
+        red = self._sum(lambda status: status.red)
+        # Those that must pass pass also where others must fail; only what is wanted is green.
+        good, bad = (len(self.cell.evidence), 0) if must_fail(self.cell) else (passed, red)
+        return 100 * good / whole, 100 * bad / whole, 100 * (whole - passed - red) / whole
+
+    def _sum(self, which: Callable[[Status], bool]) -> int:
+        return sum(number for status, number in self.cell.counts.items() if which(status))
 
 
 @dataclass(frozen=True)

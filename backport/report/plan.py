@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from backport.apply.markers import Marked
-from backport.report.advice import after_conflict
+from backport.report.console import Page, marks, quoted, said
 from backport.report.document import NextStep
-from backport.report.marks import marks, quoted, said
-from backport.report.page import Page
+from backport.report.next_steps import after_conflict
+from backport.report.phrases import short
 from backport.report.text import decoded, plural
-from backport.report.wording import short
 from backport.series.message import Written
 from backport.series.model import Change, Series
 
@@ -59,7 +59,7 @@ def show_plan(series: Series, messages: Sequence[Written], console: Console) -> 
         page.line(quoted(message.text.rstrip("\n"), console), indent=indent)
         page.section("note", [said(note, console, "yellow") for note in message.notes])
         page.section("tests", [said(test, console, "dim") for test in change.tests])
-    page.steps([NextStep(command=f"backport run {series.name}", why="carry it out")])
+    page.steps([NextStep(command=shlex.join(["backport", "run", series.name]), why="carry it out")])
     page.gap()
 
 

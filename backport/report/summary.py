@@ -8,17 +8,24 @@ from rich.console import Console
 from rich.text import Text
 
 from backport.apply.outcome import Rung
-from backport.report import wording
-from backport.report.document import CellFacts, ChangeFacts, FileFacts, Report, Result
-from backport.report.marks import STYLES, marks, quoted, said
+from backport.report import phrases
+from backport.report.console import STYLES, Page, marks, quoted, said
+from backport.report.document import (
+    ChangeFacts,
+    FileFacts,
+    Report,
+    Result,
+    TestFacts,
+    TestRunFacts,
+)
 from backport.report.matrix import Placed
-from backport.report.page import Page
-from backport.report.text import exception_line, plural, seconds
-from backport.report.tracking import nickname
-from backport.runner.results import Guard, Status
+from backport.report.render import took
+from backport.report.text import exception_line, plural, seconds, shorten
+from backport.runner.results import Guard, in_words
 
 _MOST_FILES = 6  # of a change
 _MOST_TESTS = 5  # of a cell
+_DETAIL = 4000  # characters of one test's output; the report has all
 
 
 def summary(report: Report, console: Console) -> None:
@@ -30,6 +37,8 @@ def summary(report: Report, console: Console) -> None:
         page.line(said(report.problem.message, console, "bold red"))
     if report.problem and report.problem.hint:
         page.line(quoted(report.problem.hint, console, "dim"))
+    for run in report.runs:
+        _run(run, page, console)
     for label, rows in _sections(report, console):
         page.section(label, rows)
     page.steps(report.next_steps)
@@ -37,19 +46,21 @@ def summary(report: Report, console: Console) -> None:
 
 
 def _headline(report: Report, console: Console) -> Text:
-    style = STYLES[wording.TONES[report.result]]
+    style = STYLES[phrases.TONES[report.result]]
     signs = marks(console)
     sign = {"good": signs.tick, "bad": signs.cross, "warn": signs.caution}.get(
-        wording.TONES[report.result], signs.bullet
+        phrases.TONES[report.result], signs.bullet
     )
     return Text.assemble(
-        (f"{sign} {wording.TITLES[report.result]}", f"bold {style}"),
+        (f"{sign} {phrases.TITLES[report.result]}", f"bold {style}"),
         "  ",
         said(report.sentence, console),
     )
 
 
 def _sections(report: Report, console: Console) -> Iterator[tuple[str, list[Text]]]:
+    notes = report.checkout.notes if report.checkout else ()
+    yield "onto", [said(note, console, "yellow") for note in notes]
     yield "commits", [row for change in report.changes for row in _change(change, console)]
     if report.conflict:
         yield "conflict", _conflict(report, console)
@@ -62,10 +73,10 @@ def _sections(report: Report, console: Console) -> Iterator[tuple[str, list[Text
 def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
     commit = change.already_in.commit if change.already_in else change.commit
     yield Text.assemble(
-        (wording.short(commit) or "-", "yellow"), "  ", said(change.subject, console)
+        (phrases.short(commit) or "-", "yellow"), "  ", said(change.subject, console)
     )
     if change.already_in:
-        yield said(wording.how_applied(change), console, "green")
+        yield said(phrases.how_applied(change), console, "green")
         return
     for note in change.notes:
         yield said(note, console, "yellow")
@@ -78,7 +89,7 @@ def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
 
 
 def _file(file: FileFacts, console: Console) -> Text:
-    way = f"{file.path}: {wording.way_in(file)}, {wording.moves(file)}"
+    way = f"{file.path}: {phrases.way_in(file)}, {phrases.moves(file)}"
     return said(way, console, "dim")
 
 
@@ -97,13 +108,14 @@ def _conflict(report: Report, console: Console) -> list[Text]:
 
 def _proof(report: Report, console: Console) -> list[Text]:
     if report.proof is None:
-        silent = report.result is Result.ALREADY_IN or report.problem
-        return [] if silent else [said(wording.why_no_proof(report), console, "yellow")]
+        silent = report.result is Result.ALREADY_IN or report.problem or report.runs
+        return [] if silent else [said(phrases.why_no_proof(report), console, "yellow")]
     rows: list[Text] = []
+    blamed = phrases.blamed(report)
     for index, cell in enumerate(report.proof.cells):
         rows.append(_cell(Placed(index, cell), console))
-        if not cell.ok and not wording.must_fail(cell):
-            rows.extend(_failing(cell, console))
+        if blamed[cell.label]:
+            rows.extend(_failing(blamed[cell.label], cell, console))
     known = len(report.proof.failing_on_base)
     if known:
         rows.append(Text(f"{plural(known, 'test')} failing on the base too, and not blamed", "dim"))
@@ -112,29 +124,39 @@ def _proof(report: Report, console: Console) -> list[Text]:
 
 def _cell(placed: Placed, console: Console) -> Text:
     cell = placed.cell
-    took = "kept from before" if cell.reused else seconds(cell.seconds)
     return Text.assemble(
         (f"{marks(console).verdict(cell.ok)} ", STYLES[placed.tone]),
         (f"{cell.label:<9}  ", "bold"),
-        said(wording.cell_sentence(cell), console),
-        (f"  {took}{', cut to the tests of the fix' if cell.cut else ''}", "dim"),
+        said(cell.reason, console),
+        (f"  {took(cell)}", "dim"),
     )
 
 
-def _failing(cell: CellFacts, console: Console) -> Iterator[Text]:
-    failing = [t for t in cell.tests if not (t.status.passed or t.status is Status.SKIPPED)]
-    for test in failing[:_MOST_TESTS]:
-        because = exception_line(test.detail)
-        yield said(f"  {nickname(test.id)}: {because or test.status.value}", console, "red")
-    if len(failing) > _MOST_TESTS:
-        yield Text(f"  and {plural(len(failing) - _MOST_TESTS, 'more', 'more')}", "red")
+def _failing(tests: list[TestFacts], run: TestRunFacts, console: Console) -> Iterator[Text]:
+    for test in tests[:_MOST_TESTS]:
+        because = exception_line(test.detail) or test.status.value
+        yield said(f"  {phrases.nickname(test.id)}: {because}", console, "red")
+    if len(tests) > _MOST_TESTS:
+        yield Text(f"  and {plural(len(tests) - _MOST_TESTS, 'more', 'more')}", "red")
+    if run.log:
+        yield said(f"  log: {run.log}", console, "dim")
+
+
+def _run(run: TestRunFacts, page: Page, console: Console) -> None:
+    for test in phrases.failing(run):
+        page.gap()
+        page.line(said(f"{test.status.value}: {test.id}", console, "bold"))
+        page.line(quoted(shorten(test.detail, _DETAIL), console, "dim"), indent=3)
+    rows = [said(f"{run.problem or in_words(run.counts)}, {seconds(run.seconds)}", console)]
+    rows += [said(f"log: {run.log}", console, "dim")] if run.log else []
+    page.section("tests", rows)
 
 
 def _hunks(report: Report, console: Console) -> list[Text]:
     hunks = report.proof.hunks if report.proof else ()
     if not hunks:
         return []
-    guarded, of = wording.guarded(hunks)
+    guarded, of = phrases.guarded(hunks)
     rows = [said(f"{guarded} of {of} guarded by a test", console, "" if guarded == of else "red")]
     loose = [hunk for hunk in hunks if hunk.guard in (Guard.UNGUARDED, Guard.CANNOT_TELL)]
     rows.extend(said(f"{hunk.guard.value}: {hunk.path} {hunk.header}", console) for hunk in loose)
@@ -148,6 +170,6 @@ def _branch(report: Report, console: Console) -> list[Text]:
     where = f", in {report.checkout.path}" if report.checkout else ""
     row = Text.assemble(
         said(branch.name, console, "bold"),
-        said(f"  {wording.branch_words(branch)}{where}", console),
+        said(f"  {phrases.branch_words(report)}{where}", console),
     )
     return [row]

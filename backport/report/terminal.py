@@ -13,10 +13,10 @@ from types import MappingProxyType, TracebackType
 from rich.console import Console
 from rich.text import Text
 
-from backport.report.live import LiveView
-from backport.report.marks import marks, said
+from backport.report.console import marks, said
+from backport.report.live import LiveView, Tracker
+from backport.report.phrases import nickname
 from backport.report.text import seconds
-from backport.report.tracking import Tracker, nickname
 
 Clock = Callable[[], float]  # seconds, such as time.monotonic
 NAMED_FAILURES = 10  # of a cell, in a log; the report has them all

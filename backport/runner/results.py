@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -33,6 +35,28 @@ class Status(str, Enum):
     def red(self) -> bool:
         """Whether the test speaks against the code (and not merely against the set-up)."""
         return self in (Status.FAILED, Status.ERROR, Status.UNEXPECTED_SUCCESS)
+
+
+#: Which outcome counts where a test has several: the one that needs looking at most.
+WORST_FIRST = (
+    Status.TIMED_OUT,
+    Status.CRASHED,
+    Status.SETUP_ERROR,
+    Status.NOT_RUN,
+    Status.ERROR,
+    Status.FAILED,
+    Status.UNEXPECTED_SUCCESS,
+    Status.FLAKY,
+    Status.SKIPPED,
+    Status.EXPECTED_FAILURE,
+    Status.PASSED,
+)
+_PLURALS = {
+    Status.SETUP_ERROR: "set-up errors",
+    Status.ERROR: "errors",
+    Status.UNEXPECTED_SUCCESS: "unexpected successes",
+    Status.EXPECTED_FAILURE: "expected failures",
+}
 
 
 @dataclass(frozen=True)
@@ -74,6 +98,13 @@ class Run:
     notes: tuple[str, ...] = ()  # such as: the migrated schema was kept
 
     @property
+    def counts(self) -> dict[Status, int]:
+        """How many tests ended in which way, what is worst first, and last what was skipped."""
+        found = Counter(result.status for result in self.results)
+        order = sorted(WORST_FIRST, key=lambda status: status is Status.SKIPPED)
+        return {status: found[status] for status in order if found[status]}
+
+    @property
     def green(self) -> bool:
         """Whether everything that was asked for ran, and nothing speaks against the code."""
         return (
@@ -92,6 +123,15 @@ class Verdict(str, Enum):
     UNPROVEN = "unproven"
     BROKEN = "broken"
     CANNOT_TELL = "could-not-tell"
+
+
+def in_words(counts: Mapping[Status, int]) -> str:
+    """Return counts in words, in their order: "2 failed, 712 passed"."""
+    said = [
+        f"{number:,} {_PLURALS.get(status, status.value) if number > 1 else status.value}"
+        for status, number in counts.items()
+    ]
+    return ", ".join(said) or "no test ran"
 
 
 class CellKind(str, Enum):

@@ -18,7 +18,7 @@ from backport.runner.exported_tree import TreeFolder
 from backport.runner.kept_schema import Keepsakes
 from backport.runner.messages import Listener, Terms, Told
 from backport.runner.protocol import Dialogue
-from backport.runner.results import Environment, Run, Status, TestResult
+from backport.runner.results import WORST_FIRST, Environment, Run, TestResult
 from backport.runner.test_environ import Surroundings, entry_points_folder, surroundings
 from backport.series.model import TestSettings
 from backport.workplace import full
@@ -26,21 +26,6 @@ from backport.workspace import remove
 
 _WORKER = Path(__file__).with_name("worker") / "worker.py"
 _LOG_LIMIT = 10_000_000  # bytes
-
-#: Which outcome counts where a test has several: the one that needs looking at most.
-WORST_FIRST = (
-    Status.TIMED_OUT,
-    Status.CRASHED,
-    Status.SETUP_ERROR,
-    Status.NOT_RUN,
-    Status.ERROR,
-    Status.FAILED,
-    Status.UNEXPECTED_SUCCESS,
-    Status.FLAKY,
-    Status.SKIPPED,
-    Status.EXPECTED_FAILURE,
-    Status.PASSED,
-)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 from selenium import webdriver
 
 import report_samples as samples
-from backport.report.html import render_html
+from backport.report.render import render
 
 _FLAGS = (
     "--headless=new",
@@ -86,7 +86,7 @@ def open_all(driver: webdriver.Chrome) -> None:
 def write_page(folder: Path, kind: str) -> Path:
     """Write a sample page and return its path."""
     page = folder / f"{kind}.html"
-    page.write_text(render_html(samples.EVERY_KIND[kind]()), encoding="utf-8")
+    page.write_text(render(samples.EVERY_KIND[kind](), "report.html"), encoding="utf-8")
     return page
 
 

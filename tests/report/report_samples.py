@@ -22,6 +22,7 @@ from backport.apply.outcome import (
     Rung,
 )
 from backport.errors import CannotTellError
+from backport.proof.verdict import judge_green, judge_red
 from backport.report.build import Invocation, build_report
 from backport.report.document import (
     Action,
@@ -30,6 +31,7 @@ from backport.report.document import (
     EnvironmentFacts,
     Report,
 )
+from backport.request import RunRequest
 from backport.runner.results import (
     Cell,
     CellKind,
@@ -319,13 +321,33 @@ def run(tree: str, seconds: float, results: tuple[TestResult, ...], *selection: 
     )
 
 
+def judged(*cells: Cell) -> tuple[Cell, ...]:
+    """The cells with their statements, as the proof makes them."""
+    greens = (CellKind.GREEN, CellKind.WHOLE)
+    passing = frozenset(
+        one.id
+        for cell in cells
+        if cell.kind in greens
+        for one in cell.run.results
+        if one.status.passed
+    )
+    return tuple(
+        judge_green(cell, None, frozenset())
+        if cell.kind in greens
+        else judge_red(cell, passing)
+        if cell.kind in (CellKind.RED, CellKind.FLIP)
+        else cell
+        for cell in cells
+    )
+
+
 def cells() -> tuple[Cell, ...]:
     """The four cells of the built-in series."""
     mixed = ("9e107d9d372bb6826bd81d3542a419d6e8c1d4f0", "1f4dcc3b5aa765d61d8327deb882cf99c0d1e2f3")
     red = functional(Status.FAILED) + unit_fix(Status.FAILED)
     whole = functional(Status.PASSED) + unit_fix(Status.PASSED) + unit()
     kept = "the migrated schema was kept from an earlier run of the same database code"
-    return (
+    return judged(
         Cell(
             CellKind.GREEN, 1, 1, run(TREES[0], 5.24, functional(Status.PASSED), FUNCTIONAL), True
         ),
@@ -369,6 +391,7 @@ def checkout() -> CheckoutFacts:
         base=BASE,
         described="15.1.3-5-g77ece76a70",
         onto=None,
+        gerrit="gerrit",
     )
 
 
@@ -400,11 +423,17 @@ def published() -> BranchFacts:
     return BranchFacts(name="backport/ocata/bug-1783613", action=Action.CREATED, tip=COMMITS[1])
 
 
+def request() -> RunRequest:
+    """What was asked for."""
+    return RunRequest(series="ocata/bug-1783613", checkout="/home/ana/src/nova")
+
+
 def of_proof(given: Proof, branch: BranchFacts | None = None, exit_code: int = 1) -> Report:
     """The report of a run that came to the given proof."""
     return build_report(
         invocation=invocation(exit_code),
         series=series(),
+        request=request(),
         checkout=checkout(),
         outcome=outcome(),
         diffs={1: TEST_DIFF, 2: FIX_DIFF.encode()},
@@ -429,7 +458,7 @@ def broken() -> Report:
     )
     results = (*fix.run.results[:40], *bad, *fix.run.results[42:])
     reason = "2 of the 714 targeted tests do not pass on change 2."
-    fix = replace(fix, ok=False, reason=reason, run=replace(fix.run, results=results))
+    (fix,) = judged(replace(fix, run=replace(fix.run, results=results)))
     return of_proof(Proof(Verdict.BROKEN, reason, (green, fix, red, flip)))
 
 
@@ -440,8 +469,9 @@ def unproven() -> Report:
         "No test fails without the fix: 8 tests that the fix changes pass on the code before it."
     )
     passing = functional(Status.PASSED) + unit_fix(Status.PASSED)
-    red = replace(red, ok=False, reason=reason, run=replace(red.run, results=passing))
-    flip = replace(flip, ok=False, run=replace(flip.run, results=functional(Status.PASSED)))
+    red = replace(red, run=replace(red.run, results=passing))
+    flip = replace(flip, run=replace(flip.run, results=functional(Status.PASSED)))
+    red, flip = judged(red, flip)
     loose = (
         replace(hunks()[0], guard=Guard.UNGUARDED, guarded_by=()),
         replace(hunks()[1], guard=Guard.NO_CODE, guarded_by=(), reason="a comment"),
@@ -460,7 +490,7 @@ def could_not_tell() -> Report:
     problem = (
         f"{FUNCTIONAL} cannot be imported on the code of change 1 (ImportError: no module quota)"
     )
-    red = replace(red, ok=False, run=replace(red.run, results=ended, problem=problem))
+    (red,) = judged(replace(red, run=replace(red.run, results=ended, problem=problem)))
     known = f"{UNIT}.{CLASSES[0]}.test_create_with_quota_000"
     base = Cell(
         CellKind.BASE,
@@ -468,6 +498,7 @@ def could_not_tell() -> Report:
         0,
         run(BASE, 1.5, (TestResult(known, Status.FAILED, 0.1, failure(known)),)),
         True,
+        reason="1 failed",
     )
     reason = f"Whether the tests fail without the fix could not be found out: {problem}."
     cells_ = (green, fix, red, flip, base)
@@ -486,6 +517,7 @@ def conflict() -> Report:
     return build_report(
         invocation=invocation(3),
         series=series(),
+        request=request(),
         checkout=checkout(),
         outcome=Outcome(BASE, outcome().applied[:1], stopped),
         diffs={1: TEST_DIFF},
@@ -502,6 +534,7 @@ def already_in() -> Report:
     return build_report(
         invocation=invocation(),
         series=series(),
+        request=request(),
         checkout=checkout(),
         outcome=Outcome(BASE, changes),
     )
@@ -512,6 +545,7 @@ def not_tested() -> Report:
     return build_report(
         invocation=invocation(),
         series=series(),
+        request=request(),
         checkout=checkout(),
         outcome=outcome(),
         diffs={1: TEST_DIFF, 2: FIX_DIFF},
@@ -528,6 +562,7 @@ def no_environment() -> Report:
     return build_report(
         invocation=invocation(4),
         series=series(),
+        request=request(),
         checkout=checkout(),
         outcome=outcome(),
         diffs={1: TEST_DIFF, 2: FIX_DIFF},
@@ -535,7 +570,20 @@ def no_environment() -> Report:
     )
 
 
+def tested() -> Report:
+    """What ``backport test`` found."""
+    ran = run(TREES[0], 5.24, functional(Status.FAILED) + unit_fix(Status.NOT_RUN)[:1], FUNCTIONAL)
+    return build_report(
+        invocation=invocation(1),
+        series=None,
+        checkout=checkout(),
+        runs=(ran,),
+        environments=(environment(),),
+    )
+
+
 EVERY_KIND = {
+    "tested": tested,
     "proven": proven,
     "broken": broken,
     "unproven": unproven,

@@ -169,22 +169,59 @@ def _commands(report: Report) -> list[str]:
 def test_after_publishing_the_next_steps_are_to_read_and_to_send() -> None:
     read, send = _commands(samples.proven())
     assert read.startswith("git -C /home/ana/src/nova log --patch --reverse 77ece76a70..")
-    assert send.endswith("push gerrit backport/ocata/bug-1783613:refs/for/stable/ocata")
+    assert send.endswith(
+        "push gerrit backport/ocata/bug-1783613:refs/for/stable/ocata%topic=bug/1783613"
+    )
 
 
 def test_after_a_conflict_the_next_steps_are_those_of_a_conflict() -> None:
     report = samples.conflict()
-    assert _commands(report) == ["backport status", "backport continue", "backport abort"]
+    assert _commands(report) == [
+        f"backport {word} ocata/bug-1783613" for word in ("status", "continue", "abort")
+    ]
     assert report.conflict is not None
     assert report.conflict.next == report.next_steps
     assert report.conflict.work_tree == "build/conflicts/ocata-bug-1783613"
 
 
-def test_after_a_negative_verdict_the_cells_to_run_again_are_named() -> None:
-    assert [step.why for step in samples.unproven().next_steps] == [
-        "run the cell red 2/1 again",
-        "run the cell flip 1/2 again",
-    ]
+def test_after_broken_one_command_runs_what_failed_again() -> None:
+    (again,) = _commands(samples.broken())
+    assert again.startswith(
+        f"backport test {samples.BASE} --series ocata/bug-1783613 --change 2 --branch ocata"
+        " --checkout /home/ana/src/nova nova.tests.unit."
+    )
+    failed = samples.broken().proof
+    assert failed is not None
+    assert len(again.split()) == 11 + failed.cells[1].counts[Status.ERROR]
+
+
+def test_an_unproven_fix_is_tried_with_all_its_tests() -> None:
+    (again,) = _commands(samples.unproven())
+    assert again.endswith("--checkout /home/ana/src/nova --full-red")
+
+
+def test_nothing_is_sent_to_review_that_is_not_proven_or_has_nowhere_to_go() -> None:
+    assert not any("push" in command for command in _commands(samples.not_tested()))
+    nowhere = samples.checkout().model_copy(update={"gerrit": None})
+    report = build_report(
+        invocation=samples.invocation(),
+        series=samples.series(),
+        checkout=nowhere,
+        outcome=samples.outcome(),
+        proof=samples.proof(),
+        branch=samples.published(),
+    )
+    assert report.next_steps[-1].command == ""
+    assert "a remote named gerrit" in report.next_steps[-1].why
+
+
+def test_every_property_of_the_schema_is_described() -> None:
+    schema = json_schema()
+    models = [schema, *(each for each in schema["$defs"].values() if "properties" in each)]
+    assert len(models) > 15
+    for model in models:
+        for name, each in model["properties"].items():
+            assert each.get("description"), (model["title"], name)
 
 
 @pytest.mark.parametrize(

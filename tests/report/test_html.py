@@ -9,7 +9,7 @@ import pytest
 
 import report_samples as samples
 from backport.report.document import NextStep, Report
-from backport.report.html import render_html
+from backport.report.render import render
 from backport.runner.results import Cell, CellKind, Guard, Proof, Status, TestResult, Verdict
 from page_checks import page_text, read_page
 
@@ -48,7 +48,7 @@ ENUMS = {
 
 @pytest.mark.parametrize("kind", samples.EVERY_KIND)
 def test_every_page_is_well_formed_and_accessible(kind: str) -> None:
-    page = read_page(render_html(samples.EVERY_KIND[kind]()))
+    page = read_page(render(samples.EVERY_KIND[kind](), "report.html"))
     assert page.faults == []
     assert [name for name, count in page.ids.items() if count > 1] == []
     assert page.unscoped == 0
@@ -60,14 +60,14 @@ def test_every_page_is_well_formed_and_accessible(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", samples.EVERY_KIND)
 def test_headings_go_down_by_one_level_at_a_time(kind: str) -> None:
-    headings = read_page(render_html(samples.EVERY_KIND[kind]())).headings
+    headings = read_page(render(samples.EVERY_KIND[kind](), "report.html")).headings
     assert headings[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(headings))
 
 
 @pytest.mark.parametrize("kind", samples.EVERY_KIND)
 def test_the_page_needs_no_script_and_no_network(kind: str) -> None:
-    html = render_html(samples.EVERY_KIND[kind]())
+    html = render(samples.EVERY_KIND[kind](), "report.html")
     page = read_page(html)
     assert page.tags["script"] == page.tags["img"] == page.tags["iframe"] == 0
     assert "url(" not in html
@@ -82,7 +82,7 @@ def test_the_page_needs_no_script_and_no_network(kind: str) -> None:
     [
         ("proven", ["Proven", "All 714 targeted tests", "712", "as it must", "3 of 3 guarded"]),
         ("broken", ["Broken", "not as it must", "2 tests ended in an error"]),
-        ("unproven", ["Unproven", "none of 8 fails, but one must", "unguarded", "a comment"]),
+        ("unproven", ["Unproven", "none of 8 fails, and one must", "unguarded", "a comment"]),
         ("could-not-tell", ["Could not tell", "ImportError: no module quota", "not blamed on"]),
         (
             "conflict",
@@ -94,14 +94,14 @@ def test_the_page_needs_no_script_and_no_network(kind: str) -> None:
     ],
 )
 def test_the_page_tells_what_a_manager_has_to_know(kind: str, words: list[str]) -> None:
-    text = page_text(render_html(samples.EVERY_KIND[kind]()))
+    text = page_text(render(samples.EVERY_KIND[kind](), "report.html"))
     for each in words:
         assert each in text
 
 
 def test_the_page_has_commits_environment_and_commands() -> None:
     report = samples.proven()
-    text = page_text(render_html(report))
+    text = page_text(render(report, "report.html"))
     assert report.proof is not None
     for change in report.changes:
         assert change.message.rstrip("\n") in text
@@ -117,7 +117,7 @@ def test_the_page_has_commits_environment_and_commands() -> None:
 
 
 def test_hostile_text_comes_out_as_text() -> None:
-    html = render_html(hostile())
+    html = render(hostile(), "report.html")
     page = read_page(html)
     assert page.faults == []
     assert page.tags["script"] == page.tags["img"] == 0
@@ -130,7 +130,7 @@ def test_hostile_text_comes_out_as_text() -> None:
 
 
 def test_hostile_text_cannot_leave_its_attribute() -> None:
-    for tag, attributes in read_page(render_html(hostile())).attributes:
+    for tag, attributes in read_page(render(hostile(), "report.html")).attributes:
         known = {
             *("class", "id", "href", "lang", "charset", "name", "content", "datetime", "scope"),
             *("tabindex", "role", "open", "rel", "http-equiv", "data-n", "focusable", "d", "fill"),
@@ -142,7 +142,7 @@ def test_hostile_text_cannot_leave_its_attribute() -> None:
 
 
 def test_seven_hundred_passing_tests_make_a_small_page() -> None:
-    html = render_html(samples.proven())
+    html = render(samples.proven(), "report.html")
     assert len(html.encode()) < 150_000
     assert html.count("<li>test_") > 700
 
@@ -154,7 +154,7 @@ def test_seven_hundred_failing_tests_with_much_to_say_stay_below_three_megabytes
         for number in range(714)
     )
     cell = replace(samples.cells()[1], ok=False, run=samples.run("0" * 40, 9.0, results, "pkg"))
-    html = render_html(samples.of_proof(Proof(Verdict.BROKEN, "no", (cell,))))
+    html = render(samples.of_proof(Proof(Verdict.BROKEN, "no", (cell,))), "report.html")
     assert len(html.encode()) < 3_000_000
     assert "END 713" in html
     assert "characters left out" in html
@@ -164,7 +164,7 @@ def test_a_huge_diff_is_cut_and_says_so() -> None:
     body = "".join(f"+line {number}\n" for number in range(50_000))
     diff = f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,50000 @@\n{body}"
     changes = (samples.proven().changes[0].model_copy(update={"diff": diff}),)
-    html = render_html(samples.proven().model_copy(update={"changes": changes}))
+    html = render(samples.proven().model_copy(update={"changes": changes}), "report.html")
     assert len(html.encode()) < 400_000
     assert "lines left out" in html
 
@@ -175,7 +175,7 @@ def _cell(kind: CellKind, tests_of: int, code_of: int) -> Cell:
 
 def test_many_changes_make_a_list_since_they_make_no_picture() -> None:
     cells = tuple(_cell(CellKind.GREEN, number, number) for number in range(1, 101))
-    page = read_page(render_html(samples.of_proof(Proof(Verdict.PROVEN, "so", cells))))
+    page = read_page(render(samples.of_proof(Proof(Verdict.PROVEN, "so", cells)), "report.html"))
     assert page.faults == []
     assert page.tags["th"] < 500
     assert len([link for link in page.links if link.startswith("#run-")]) == 100
@@ -183,7 +183,7 @@ def test_many_changes_make_a_list_since_they_make_no_picture() -> None:
 
 def test_two_cells_in_one_field_of_the_matrix_are_both_there() -> None:
     cells = (_cell(CellKind.RED, 1, 0), _cell(CellKind.BASE, 1, 0), _cell(CellKind.WHOLE, 2, 2))
-    page = read_page(render_html(samples.of_proof(Proof(Verdict.PROVEN, "so", cells))))
+    page = read_page(render(samples.of_proof(Proof(Verdict.PROVEN, "so", cells)), "report.html"))
     assert page.faults == []
     assert [link for link in page.links if link.startswith("#run-")] == [
         "#run-0",
@@ -198,7 +198,9 @@ def test_each_interpreter_gets_a_matrix_and_ids_stay_unique() -> None:
         replace(cell, run=replace(cell.run, interpreter="python3.5", environment="py35"))
         for cell in samples.cells()
     )
-    html = render_html(samples.of_proof(Proof(Verdict.PROVEN, "so", samples.cells() + second)))
+    html = render(
+        samples.of_proof(Proof(Verdict.PROVEN, "so", samples.cells() + second)), "report.html"
+    )
     page = read_page(html)
     assert [name for name, count in page.ids.items() if count > 1] == []
     assert html.count('class="matrix scroll"') == 2
@@ -206,6 +208,6 @@ def test_each_interpreter_gets_a_matrix_and_ids_stay_unique() -> None:
 
 def test_a_next_step_that_holds_markup_is_text() -> None:
     step = NextStep(command="echo '<b>'", why="<i>why</i>")
-    html = render_html(samples.proven().model_copy(update={"next_steps": (step,)}))
+    html = render(samples.proven().model_copy(update={"next_steps": (step,)}), "report.html")
     assert "echo &#39;&lt;b&gt;&#39;" in html
     assert "<i>why" not in html

@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from backport.progress import Progress, Silent
-from backport.report.live import LiveView
+from backport.report.live import CellProgress, LiveView, time_left
+from backport.report.phrases import nickname
 from backport.report.terminal import LineView, progress_view
-from backport.report.tracking import CellProgress, nickname, time_left
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 TEST = "nova.tests.unit.test_api.ApiTestCase.test_quota"

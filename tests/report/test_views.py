@@ -12,17 +12,14 @@ import pytest
 
 import report_samples as samples
 from backport.errors import CannotTellError
-from backport.report import files
 from backport.report.diff import cut, file_diffs
 from backport.report.document import Report, from_json
-from backport.report.files import report_files, write_reports
-from backport.report.junit import render_junit
-from backport.report.markdown import code, prose, render_markdown
+from backport.report.render import VIEWS, code, prose, render, report_files, write_reports
 from backport.runner.results import Proof, Status, TestResult, Verdict
 
 
 def test_the_comment_is_short_and_says_all_that_counts() -> None:
-    text = render_markdown(samples.proven())
+    text = render(samples.proven(), "report.md")
     assert text.startswith("Proven: All 714 targeted tests hold")
     assert len(text.splitlines()) < 30
     for part in (
@@ -38,15 +35,23 @@ def test_the_comment_is_short_and_says_all_that_counts() -> None:
 
 @pytest.mark.parametrize("kind", samples.EVERY_KIND)
 def test_the_comment_keeps_to_what_gerrit_has_always_known(kind: str) -> None:
-    for line in render_markdown(samples.EVERY_KIND[kind]()).splitlines():
+    for line in render(samples.EVERY_KIND[kind](), "report.md").splitlines():
         # A leading blank would start a block of code, other signs are newer than ocata's Gerrit.
         assert not line.startswith((" ", "\t", "#", "|", "```", "- ", ">"))
 
 
+def test_no_path_below_the_user_s_home_is_handed_on(tmp_path: Path) -> None:
+    for file in write_reports(samples.broken(), tmp_path, home="/home/ana"):
+        assert ("/home/ana" in file.read_text()) == (file.name == "report.json")
+    assert "~/src/nova" in (tmp_path / "report.html").read_text()
+
+
 def test_many_failing_tests_are_counted_and_not_all_listed() -> None:
     results = tuple(TestResult(f"a.B.test_{number}", Status.FAILED, 0.1) for number in range(300))
-    cell = replace(samples.cells()[1], ok=False, run=samples.run("0" * 40, 1.0, results, "a"))
-    text = render_markdown(samples.of_proof(Proof(Verdict.BROKEN, "no", (cell,))))
+    (cell,) = samples.judged(
+        replace(samples.cells()[1], run=samples.run("0" * 40, 1.0, results, "a"))
+    )
+    text = render(samples.of_proof(Proof(Verdict.BROKEN, "no", (cell,))), "report.md")
     assert "* `a.B.test_7`" in text
     assert "* and 292 more" in text
     assert "green 2/2: NOT AS IT MUST BE: 300 failed" in text
@@ -59,7 +64,7 @@ def test_text_of_others_is_no_markdown() -> None:
 
 
 def _suites(report: Report) -> dict[str, ElementTree.Element]:
-    root = ElementTree.fromstring(render_junit(report))
+    root = ElementTree.fromstring(render(report, "junit.xml"))
     assert root.tag == "testsuites"
     return {suite.get("name", "").partition(" /")[0]: suite for suite in root}
 
@@ -70,7 +75,7 @@ def _wrong(root: ElementTree.Element) -> int:
 
 @pytest.mark.parametrize("kind", samples.EVERY_KIND)
 def test_junit_counts_what_it_holds(kind: str) -> None:
-    root = ElementTree.fromstring(render_junit(samples.EVERY_KIND[kind]()))
+    root = ElementTree.fromstring(render(samples.EVERY_KIND[kind](), "junit.xml"))
     for element in (root, *root.findall("testsuite")):
         cases = list(element.iter("testcase"))
         assert int(element.get("tests", "")) == len(cases) > 0
@@ -96,7 +101,7 @@ def test_junit_counts_what_it_holds(kind: str) -> None:
     ],
 )
 def test_junit_is_all_green_only_if_every_cell_is_as_it_must_be(kind: str, wrong: int) -> None:
-    assert _wrong(ElementTree.fromstring(render_junit(samples.EVERY_KIND[kind]()))) == wrong
+    assert _wrong(ElementTree.fromstring(render(samples.EVERY_KIND[kind](), "junit.xml"))) == wrong
 
 
 def test_a_red_cell_that_is_red_is_passed_with_its_failures_kept() -> None:
@@ -116,7 +121,7 @@ def test_a_red_cell_that_is_not_red_fails() -> None:
     )
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message") == "none of 8 fails, but one must"
+    assert failure.get("message") == "none of 8 fails, and one must"
 
 
 def test_what_fails_on_the_base_is_skipped_and_named() -> None:
@@ -135,7 +140,7 @@ def test_junit_survives_what_xml_cannot_hold() -> None:
         for result in cell.run.results
     )
     cell = replace(cell, ok=False, run=replace(cell.run, results=results, command=evil))
-    text = render_junit(samples.of_proof(Proof(Verdict.BROKEN, evil, (cell,))))
+    text = render(samples.of_proof(Proof(Verdict.BROKEN, evil, (cell,))), "junit.xml")
     failures = list(ElementTree.fromstring(text.encode()).iter("failure"))
     assert failures[1].text == "\\xff\\ud800 ]]> <a b='c'> &  end"
 
@@ -183,7 +188,7 @@ def test_a_write_that_breaks_off_leaves_the_old_report(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("backport.report.files.os.replace", full)
+    monkeypatch.setattr("backport.report.render.os.replace", full)
     with pytest.raises(CannotTellError, match="No space left on device"):
         write_reports(samples.proven(), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
@@ -251,8 +256,8 @@ def test_nothing_of_the_machine_is_asked_for_when_rendering(
 
     monkeypatch.setattr(os, "getcwd", forbidden)
     monkeypatch.setattr(os, "getenv", forbidden)
-    for render in files.VIEWS.values():
-        assert render(samples.proven()) == render(samples.proven())
+    for name in VIEWS:
+        assert render(samples.proven(), name) == render(samples.proven(), name)
 
 
 def test_compiled_templates_are_kept_and_change_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The words that every view uses for the same thing."""
+"""The phrases that every view uses for the same fact."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from backport.errors import ExitCode
 from backport.report.document import (
     Action,
-    BranchFacts,
     CellFacts,
     ChangeFacts,
     FileFacts,
@@ -16,8 +15,9 @@ from backport.report.document import (
     Report,
     Result,
     TestFacts,
+    TestRunFacts,
 )
-from backport.report.text import joined, one_line, plural
+from backport.report.text import exception_line, joined, one_line, plural
 from backport.runner.results import CellKind, Guard, Status
 
 TITLES: Mapping[Result, str] = {
@@ -30,6 +30,8 @@ TITLES: Mapping[Result, str] = {
     Result.NOT_TESTED: "Not tested",
     Result.REFUSED: "Refused",
     Result.NOT_DONE: "Not done",
+    Result.PASSED: "Passed",
+    Result.FAILED: "Failed",
 }
 # What a reader should feel: "good", "bad", "warn" (a person has to look) or "plain".
 TONES: Mapping[Result, str] = {
@@ -42,6 +44,8 @@ TONES: Mapping[Result, str] = {
     Result.NOT_TESTED: "plain",
     Result.REFUSED: "warn",
     Result.NOT_DONE: "bad",
+    Result.PASSED: "good",
+    Result.FAILED: "bad",
 }
 CELL_RULES: Mapping[CellKind, str] = {
     CellKind.GREEN: "a change's tests on its own code: all must pass",
@@ -53,8 +57,8 @@ CELL_RULES: Mapping[CellKind, str] = {
 }
 KIND_TONES: Mapping[CellKind, str] = {
     CellKind.GREEN: "good",
-    CellKind.RED: "red",
-    CellKind.FLIP: "red",
+    CellKind.RED: "good",
+    CellKind.FLIP: "good",
     CellKind.WHOLE: "good",
     CellKind.TOUCHED: "plain",
     CellKind.BASE: "plain",
@@ -79,15 +83,9 @@ _BRANCH_WORDS: Mapping[Action, str] = {
     Action.CREATED: "created",
     Action.NOTHING_TO_DO: "there already, with the same commits",
     Action.REPLACED: "replaced",
-    Action.REFUSED: "refused",
+    Action.REFUSED: "left as it was",
     Action.DRY_RUN: "not created: a dry run",
     Action.NONE: "not created",
-}
-_COUNT_WORDS: Mapping[Status, str] = {
-    Status.ERROR: "errors",
-    Status.SETUP_ERROR: "set-up errors",
-    Status.EXPECTED_FAILURE: "expected failures",
-    Status.UNEXPECTED_SUCCESS: "unexpected successes",
 }
 _ENDED: Mapping[Status, str] = {
     Status.ERROR: "ended in an error",
@@ -108,34 +106,35 @@ def must_fail(cell: CellFacts) -> bool:
     return cell.kind in (CellKind.RED, CellKind.FLIP)
 
 
-def total(counts: Mapping[Status, int]) -> int:
-    """Return how many tests were run or asked for."""
-    return sum(counts.values())
-
-
-def red(counts: Mapping[Status, int]) -> int:
-    """Return how many tests speak against the code."""
-    return sum(number for status, number in counts.items() if status.red)
-
-
-def counted(statuses: Iterable[Status]) -> dict[Status, int]:
-    """Return how often each status occurs, in the order of :class:`Status`."""
-    found = Counter(statuses)
-    return {status: found[status] for status in Status if found[status]}
-
-
-def count_words(counts: Mapping[Status, int]) -> str:
-    """Return such as ``712 passed, 2 failed``."""
-    words = [
-        f"{number:,} {_COUNT_WORDS.get(status, status.value) if number > 1 else status.value}"
-        for status, number in counts.items()
-    ]
-    return ", ".join(words) or "no test ran"
-
-
 def ended(tests: Sequence[TestFacts], status: Status) -> str:
     """Return such as ``2 tests failed``; the status is that of all of them."""
     return f"{plural(len(tests), 'test')} {_ENDED.get(status, status.value)}"
+
+
+def failing(run: TestRunFacts) -> list[TestFacts]:
+    """Return the tests that do not speak for the code, save for those that say nothing of it."""
+    return [one for one in run.tests if not (one.status.passed or one.status is Status.SKIPPED)]
+
+
+def blamed(report: Report) -> dict[str, list[TestFacts]]:
+    """Return, by a cell's label, what did not pass where it must, each test named once.
+
+    The cells of a tree share a run, and a test often fails alike on several trees.
+    """
+    said: set[tuple[str, str]] = set()
+    found: dict[str, list[TestFacts]] = {}
+    for cell in report.proof.cells if report.proof else ():
+        tests = [] if cell.ok else failing(cell)
+        new = [test for test in tests if (test.id, exception_line(test.detail)) not in said]
+        said.update((test.id, exception_line(test.detail)) for test in new)
+        found[cell.label] = new
+    return found
+
+
+def nickname(test: str) -> str:
+    """Return a test's class and method, without the module."""
+    group, name = splits(test)
+    return ".".join([*group.split(".")[-1:], name]).removeprefix(".")
 
 
 def side(number: int) -> str:
@@ -148,22 +147,6 @@ def cell_title(cell: CellFacts) -> str:
     all_of = {CellKind.WHOLE: "All targeted tests", CellKind.TOUCHED: "Tests that are only touched"}
     tests = all_of.get(cell.kind, f"Tests of {side(cell.tests_of)}")
     return f"{tests} on {'the code of ' if cell.code_of else ''}{side(cell.code_of)}"
-
-
-def cell_sentence(cell: CellFacts) -> str:
-    """Return how a cell came out, measured by what the proof wants of it."""
-    if cell.problem:
-        return one_line(cell.problem)
-    if not must_fail(cell):
-        return count_words(cell.counts)
-    failing, all_tests = red(cell.counts), total(cell.counts)
-    if not failing:
-        return f"{'none' if all_tests != 1 else 'not one'} of {all_tests:,} fails, but one must"
-    verb, end = ("fails", "as it must") if failing == 1 else ("fail", "as they must")
-    others = {status: n for status, n in cell.counts.items() if not (status.red or status.passed)}
-    rest = f"; {count_words(others)}" if others else ""
-    end = f", {end}" if cell.ok else ""
-    return f"{failing:,} of {all_tests:,} {verb}{end}{rest}"
 
 
 def splits(test_id: str) -> tuple[str, str]:
@@ -224,9 +207,10 @@ def guarded(hunks: Sequence[GuardFacts]) -> tuple[int, int]:
     return sum(hunk.guard is Guard.GUARDED for hunk in code), len(code)
 
 
-def branch_words(branch: BranchFacts) -> str:
-    """Return what became of the branch."""
-    reason = one_line(branch.reason)
+def branch_words(report: Report) -> str:
+    """Return what became of the branch; why it was refused is said once, as the problem."""
+    branch, problem = report.branch, report.problem
+    reason = "" if problem and problem.message == branch.reason else one_line(branch.reason)
     return _BRANCH_WORDS[branch.action] + (f": {reason}" if reason else "")
 
 
