@@ -148,12 +148,16 @@ def _one_cited(session: Session, form: str, line: int, base: str, holders: Holde
 
 
 def _source(cited: Sequence[Cited], elsewhere: Mapping[str, str | None]) -> str | None:
-    """What was picked: the last cited commit; where that never merged, what did in its place."""
+    """What was picked: the last cited commit that there is.
+
+    Where none of them ever merged, it is what did in their place on the nearest branch.
+    """
     ids = {found for each in cited if each.id and (found := change_ids(each.message))}
     if not cited or len(ids) > 1:
         return None
+    known = [each.id for each in reversed(cited) if each.id]
     own = [commit for commit in elsewhere.values() if commit]
-    return cited[-1].id or next(iter(own), None)
+    return next(iter([*known, *own]), None)
 
 
 def _replays(
