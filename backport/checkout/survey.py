@@ -126,12 +126,9 @@ def added_lines(scratch: Scratch, commit: str, path: str) -> Iterator[tuple[int,
 
 
 def pick_all(scratch: Scratch, picks: Sequence[Pick]) -> list[Picked]:
-    """Pick commits as git cherry-pick would, without a work tree, on all cores.
-
-    A commit made up of the target's tree, with the picked one's parent for a parent, gives
-    merge-tree of git 2.38 the base that ``--merge-base`` would (2.40).
-    """
-    lines = [f"{_side(scratch, pick)} {pick.commit}\n" for pick in picks]
+    """Pick commits as git cherry-pick would, without a work tree, on all cores."""
+    changed = touched(scratch, [pick.commit for pick in picks])
+    lines = [" ".join(_sides(scratch, pick, changed[pick.commit])) + "\n" for pick in picks]
     workers = min(os.cpu_count() or 1, len(lines)) or 1
     shares = [lines[number::workers] for number in range(workers)]
     with ThreadPoolExecutor(workers) as pool:
@@ -139,9 +136,30 @@ def pick_all(scratch: Scratch, picks: Sequence[Pick]) -> list[Picked]:
     return [done[number % workers][number // workers] for number in range(len(lines))]
 
 
-def _side(scratch: Scratch, pick: Pick) -> str:
-    parent = scratch.commit(pick.commit).parents[0]
-    return scratch.make_commit(scratch.tree(pick.onto), (parent,), "onto", NOBODY, NOBODY)
+def _sides(scratch: Scratch, pick: Pick, changed: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Return the commits to merge; they have the picked one's parent for a base.
+
+    Made up for the purpose, as merge-tree takes ``--merge-base`` from git 2.40 on only.
+    """
+    parent, onto = scratch.commit(pick.commit).parents[0], scratch.tree(pick.onto)
+    paths = [path for _, path in changed]
+    old, new, here = (scratch.entries(tree, paths) for tree in (parent, pick.commit, onto))
+    if here.keys() == old.keys() and all(_has_folder(scratch, onto, p) for p in new.keys() - old):
+        # All other files are the same on all sides, then. No rename of the branch's can be one
+        # of these files, and looking for renames among the others is most of a merge's time.
+        root = _made(scratch, scratch.update(onto, {path: old.get(path) for path in paths}))
+        theirs = scratch.update(onto, {path: new.get(path) for path in paths})
+        return _made(scratch, onto, root), _made(scratch, theirs, root)
+    return _made(scratch, onto, parent), pick.commit
+
+
+def _has_folder(scratch: Scratch, tree: str, path: str) -> bool:
+    folder = path.rpartition("/")[0]
+    return not folder or folder in scratch.entries(tree, [folder])
+
+
+def _made(scratch: Scratch, tree: str, *parents: str) -> str:
+    return scratch.make_commit(tree, parents, "to be merged", NOBODY, NOBODY)
 
 
 def _merge(scratch: Scratch, lines: Sequence[str]) -> Iterator[Picked]:
