@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from backport.apply.delta import make_deltas
 from backport.apply.outcome import Outcome
 from backport.checkout.branches import find_branches
-from backport.checkout.objects import Commit
+from backport.checkout.objects import NOBODY, Commit
 from backport.checkout.survey import (
     Holders,
     Pick,
@@ -23,7 +24,7 @@ from backport.policy.content_rules import READ
 from backport.policy.model import Cited, Facts, Finding, Range, Replay, Touched
 from backport.policy.table import judge, severities
 from backport.progress import Progress
-from backport.series.message import change_ids
+from backport.series.message import change_ids, pick_message, write_message
 from backport.series.model import Branch, Series
 from backport.session import Session
 
@@ -40,12 +41,18 @@ class Linted:
 
 
 def lint(
-    session: Session, branch: Branch, base: str, commits: Sequence[str], progress: Progress
+    session: Session,
+    branch: Branch,
+    base: str,
+    commits: Sequence[str],
+    progress: Progress,
+    unapplied: Mapping[str, Sequence[str]] | None = None,
 ) -> Linted:
     """Judge commits by the stable-branch policy.
 
     :param base: what the branch has without them
     :param commits: the oldest first; none of them a merge
+    :param unapplied: of them, those that stand for changes which conflict: their paths
     """
     tips = _tips(session, branch, progress)
     read = {commit: session.scratch.commit(commit) for commit in commits}
@@ -55,16 +62,19 @@ def lint(
         commit: holders.of_change(next(iter(change_ids(read[commit].message)), ""))
         for commit in commits
     }
+    unapplied = unapplied or {}
     sources = {
         commit: source
         for commit in commits
-        if (source := _source(cited[commit], elsewhere[commit]))
+        if commit not in unapplied
+        and (source := _source(cited[commit], elsewhere[commit]))
         and len(session.scratch.commit(source).parents) == 1
         and len(read[commit].parents) == 1
     }
     replays = _replays(session, read, sources, progress)
     known = [each.id for one in cited.values() for each in one if each.id]
     changed = _touched(session, [*commits, *known])
+    changed |= {commit: tuple(map(Touched, paths)) for commit, paths in unapplied.items()}
     around = Range(
         commits=tuple(
             Facts(
@@ -87,9 +97,32 @@ def lint(
 
 
 def lint_outcome(session: Session, series: Series, outcome: Outcome, progress: Progress) -> Linted:
-    """Judge the commits that a series has become."""
+    """Judge the commits that a series has become; a change that conflicts, by its message."""
     commits = [one.commit for one in outcome.applied if not one.already_in]
-    return lint(session, series.branch, outcome.base, commits, progress)
+    unapplied = dict(_unapplied(session, series, outcome))
+    if unapplied:
+        progress.note("some changes conflict: of these, messages and paths are judged")
+    return lint(session, series.branch, outcome.base, [*commits, *unapplied], progress, unapplied)
+
+
+def _unapplied(
+    session: Session, series: Series, outcome: Outcome
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Make commits of the changes from a conflict on: messages as they would be, no files."""
+    if not outcome.conflict:
+        return
+    scratch, tip = session.scratch, outcome.tip
+    for delta in make_deltas(scratch, series.changes[outcome.conflict.change.number - 1 :]):
+        change, picked = delta.change, delta.picked
+        author = picked.author if picked else scratch.commit(outcome.base).author
+        written = (
+            pick_message(change, picked.message, picked.id, ())
+            if picked
+            else write_message(change, series)
+        )
+        signed = replace(author, person=change.author or author.person)
+        tip = scratch.make_commit(scratch.tree(tip), (tip,), written.text, signed, NOBODY)
+        yield tip, delta.paths
 
 
 def range_of(session: Session, words: str) -> tuple[str, list[str]]:

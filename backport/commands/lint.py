@@ -100,7 +100,4 @@ def _lint_series(session: Session, series: Series, progress: Progress) -> Linted
     base = session.base.commit
     outcome = apply_series(session.scratch, series, base, signing(session))
     progress.step("lint", series.name)
-    if outcome.conflict:
-        number = outcome.conflict.change.number
-        progress.note(f"change {number} conflicts: it, and what is behind it, is not judged")
     return lint_outcome(session, series, outcome, progress)

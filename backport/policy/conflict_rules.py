@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from backport.policy.model import Facts, Hit, Range
-from backport.policy.sections import has_note, sections
+from backport.series.conflicts_section import Section, find_sections
+
+_NOTE = re.compile(r"^[ \t]*NOTE ?\([^)\n]*\)", re.M)
+
+
+def _sections(facts: Facts) -> list[Section]:
+    return list(find_sections(facts.message))
+
+
+def _line(facts: Facts, section: Section) -> int:
+    return facts.message.count("\n", 0, section.start) + 1
 
 
 def conflicts_missing(facts: Facts, around: Range) -> Iterator[Hit]:
     """The pick conflicts, and no section says so."""
-    if facts.replay and facts.replay.conflicts and not sections(facts.message):
+    if facts.replay and facts.replay.conflicts and not _sections(facts):
         yield Hit(
             f"picking {facts.replay.source[:12]} conflicts in {', '.join(facts.replay.conflicts)}, "
             "and there is no Conflicts: section"
@@ -21,17 +32,17 @@ def conflicts_stale(facts: Facts, around: Range) -> Iterator[Hit]:
     """The pick is clean, to the very tree, and a section is left of a hop before."""
     if not facts.replay or facts.replay.conflicts or not facts.replay.equal:
         return
-    for section in sections(facts.message):
+    for section in _sections(facts):
         reason = f"picking {facts.replay.source[:12]} is clean here, with the very same tree"
-        yield Hit(reason, line=section.line)
+        yield Hit(reason, line=_line(facts, section))
 
 
 def conflicts_files(facts: Facts, around: Range) -> Iterator[Hit]:
     """The section lists other files than those that conflict."""
-    found = sections(facts.message)
+    found = _sections(facts)
     if not (facts.replay and facts.replay.conflicts and found):
         return
-    listed = {path for section in found for path in section.paths}
+    listed = {path for section in found for path in section.paths if path not in "-*"}  # prose
     real = set(facts.replay.conflicts)
     if listed == real:
         return
@@ -40,22 +51,22 @@ def conflicts_files(facts: Facts, around: Range) -> Iterator[Hit]:
         for word, paths in (("lacks", real - listed), ("lists without a conflict", listed - real))
         if paths
     ]
-    yield Hit(f"the Conflicts: section {'; '.join(parts)}", line=found[-1].line)
+    yield Hit(f"the Conflicts: section {'; '.join(parts)}", line=_line(facts, found[-1]))
 
 
 def conflicts_place(facts: Facts, around: Range) -> Iterator[Hit]:
     """A section below the Change-Id, which git and Gerrit then do not take for a trailer."""
     trailer = facts.at("^Change-Id:")
-    for section in sections(facts.message):
-        if trailer and section.line > trailer:
-            yield Hit("the Conflicts: section is below the Change-Id", line=section.line)
+    for section in _sections(facts):
+        if trailer and _line(facts, section) > trailer:
+            yield Hit("the Conflicts: section is below the Change-Id", line=_line(facts, section))
 
 
 def adapted_without_note(facts: Facts, around: Range) -> Iterator[Hit]:
     """The pick is clean, the tree is another than it makes, and nothing says why."""
     if not facts.replay or facts.replay.conflicts or facts.replay.equal:
         return
-    if sections(facts.message) or has_note(facts.message):
+    if _sections(facts) or _NOTE.search(facts.message):
         return
     reason = f"picking {facts.replay.source[:12]} is clean, but the commit is not what it makes"
     yield Hit(reason)

@@ -343,6 +343,32 @@ def test_a_series_is_judged_before_it_goes_anywhere(stable: Stable) -> None:
     assert "no-provenance" in [finding["name"] for finding in ran.report["findings"]]
 
 
+def test_changes_of_a_series_that_conflict_are_judged_by_their_messages(stable: Stable) -> None:
+    repo = stable.project.repo
+    text = message("Their", trailers="Closes-Bug: #12.\n", change_id=OTHER_ID)
+    second = stable.edit("stable/pike", text, "line 30\n", "their\n")
+    tagged = message("[stable only] Ocata's own", change_id="I" + "9" * 40)
+    stable.edit("stable/ocata", tagged, "line 20\n", "of ocata\n")
+    picks = [{"kind": "fix", "commit": stable.named["pike"]}, {"kind": "fix", "commit": second}]
+    series = stable.project.series(picks)
+    ran = stable.project.run("lint", series, "--checkout", str(repo.path), "--json")
+    assert ran.code == 1
+    assert len(ran.report["commits"]) == 2
+    assert [finding["name"] for finding in ran.report["findings"]] == ["bug-trailer"]
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_pick_follows_a_file_that_the_branch_has_elsewhere(stable: Stable, moved: bool) -> None:
+    repo = stable.project.repo
+    code = repo.show("stable/ocata", CODE).decode()
+    path = "small/compute_api.py" if moved else CODE
+    own = message("[stable only] Move", change_id=OTHER_ID)
+    stable.commit("stable/ocata", own, **{"small__api.py": None, path.replace("/", "__"): code})
+    fixed = code.replace(*FIX)
+    stable.commit("stable/ocata", message(trailers=X + Y), **{path.replace("/", "__"): fixed})
+    assert stable.names() == []
+
+
 def test_run_tells_what_the_policy_says(stable: Stable) -> None:
     repo = stable.project.repo
     series = stable.project.patch_series(repo.diff("stable/pike~1", "stable/pike"))
