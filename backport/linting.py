@@ -63,15 +63,8 @@ def lint(
         for commit in commits
     }
     unapplied = unapplied or {}
-    sources = {
-        commit: source
-        for commit in commits
-        if commit not in unapplied
-        and (source := _source(cited[commit], elsewhere[commit]))
-        and len(session.scratch.commit(source).parents) == 1
-        and len(read[commit].parents) == 1
-    }
-    replays = _replays(session, read, sources, progress)
+    picked = {c: _source(cited[c], elsewhere[c]) for c in commits if c not in unapplied}
+    replays = _replays(session, read, picked, progress)
     known = [each.id for one in cited.values() for each in one if each.id]
     changed = _touched(session, [*commits, *known])
     changed |= {commit: tuple(map(Touched, paths)) for commit, paths in unapplied.items()}
@@ -194,8 +187,16 @@ def _source(cited: Sequence[Cited], elsewhere: Mapping[str, str | None]) -> str 
 
 
 def _replays(
-    session: Session, read: Mapping[str, Commit], sources: Mapping[str, str], progress: Progress
+    session: Session,
+    read: Mapping[str, Commit],
+    picked: Mapping[str, str | None],
+    progress: Progress,
 ) -> dict[str, Replay]:
+    sources = {
+        commit: source
+        for commit, source in picked.items()
+        if source and len(read[commit].parents) == len(session.scratch.commit(source).parents) == 1
+    }
     if session.scratch.promisor or not sources:
         return {}
     picks = [Pick(source, read[commit].parents[0]) for commit, source in sources.items()]

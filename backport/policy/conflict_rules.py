@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from backport.policy.model import Facts, Hit, Range
 from backport.series.conflicts_section import Section, find_sections
 
+_IN_PROSE = r"^[# \t]*Conflicts?:[ \t]*$"  # what stands below it is no list
 _NOTE = re.compile(r"^[ \t]*NOTE ?\([^)\n]*\)", re.M)
 
 
@@ -21,7 +22,8 @@ def _line(facts: Facts, section: Section) -> int:
 
 def conflicts_missing(facts: Facts, around: Range) -> Iterator[Hit]:
     """The pick conflicts, and no section says so."""
-    if facts.replay and facts.replay.conflicts and not _sections(facts):
+    told = _sections(facts) or facts.at(_IN_PROSE)
+    if facts.replay and facts.replay.conflicts and not told:
         yield Hit(
             f"picking {facts.replay.source[:12]} conflicts in {', '.join(facts.replay.conflicts)}, "
             "and there is no Conflicts: section"
@@ -42,7 +44,9 @@ def conflicts_files(facts: Facts, around: Range) -> Iterator[Hit]:
     found = _sections(facts)
     if not (facts.replay and facts.replay.conflicts and found):
         return
-    listed = {path for section in found for path in section.paths if path not in "-*"}  # prose
+    listed = {
+        path for section in found for path in section.paths if re.search("[/.]", path)
+    }  # else prose
     real = set(facts.replay.conflicts)
     if listed == real:
         return

@@ -177,6 +177,7 @@ SECTION = "\nConflicts:\n      {paths}\n\nNOTE(ann): pike has another line there
 CONFLICTS = {
     "told of": (SECTION.replace("{paths}", CODE), []),
     "with a tab, and a blank in front": (f"\n Conflicts:\n\t{CODE}\n", []),
+    "told of in prose": (f"\nConflicts:\n\n{CODE}: ocata has another line there.\n", []),
     "not told of": ("", ["conflicts-missing"]),
     "another file": (SECTION.replace("{paths}", "other.py"), ["conflicts-files"]),
     "one file too many": (
