@@ -26,7 +26,7 @@ help:  ## print this list
 	@echo "  ARGS='…'        further options of 'backport run', such as ARGS=--dry-run"
 
 backport: .venv/run.stamp  ## apply the series, prove it, make the branch: the main job
-	@$(BIN)/backport run "$$SERIES" $${NOVA:+--checkout "$$NOVA"} $${ONTO:+--onto "$$ONTO"} $(ARGS)
+	@$(BIN)/backport run "$$SERIES" $${NOVA:+--checkout "$$NOVA"} $${ONTO:+--onto "$$ONTO"} --report build/report $(ARGS)
 
 test: .venv/dev.stamp  ## run all tests, those on real nova included
 	$(BIN)/pytest -m "not nova" -n 2

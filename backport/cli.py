@@ -33,9 +33,13 @@ this tool; 130 interrupted. Progress goes to standard error, results to standard
     invoke_without_command=True,
     groups=GROUPS,
     epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
 )
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context, /) -> None:
     """Carry a fix to a stable branch: apply it, prove it, make the branch.

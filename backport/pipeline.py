@@ -28,7 +28,7 @@ from backport.runner.results import Proof, Run
 from backport.series.manifest import find_series
 from backport.series.model import Branch, Series
 from backport.series.save import save_resolution
-from backport.session import Places, Session, located, open_session
+from backport.session import Places, Session, choose_checkout, open_session
 from backport.verification import Verification, exit_code_of, verify
 
 
@@ -67,7 +67,8 @@ def run(places: Places, request: RunRequest, findings: Findings, progress: Progr
     findings.request = request
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
-    progress.step("locate", located(request.checkout))
+    where = choose_checkout(places, series.branch, request.checkout, progress)
+    request = request.model_copy(update={"checkout": where})
     with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
         waiting = pending(places.state, session.checkout.common_dir, series.name)
         if waiting.exists and not request.dry_run:

@@ -8,8 +8,10 @@ through ``/proc``; elsewhere only the group is ended).
 
 from __future__ import annotations
 
+import logging
 import os
 import selectors
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from types import TracebackType
 
 from backport.errors import CannotTellError
 
+_LOG = logging.getLogger("backport.run")
 MARK = "BACKPORT_RUN"  # the environment variable that tells whose a process is
 _PROC = Path("/proc")
 _CHUNK = 65536
@@ -133,6 +136,7 @@ class Running:
     def __init__(
         self, command: Command, pass_fds: tuple[int, ...] = (), leash: bool = False
     ) -> None:
+        _LOG.debug("%s", shlex.join(command.argv))
         command = _leashed(command) if leash else command
         self._mark = f"{MARK}={uuid.uuid4().hex}"
         name, _, value = self._mark.partition("=")

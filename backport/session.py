@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from backport.checkout.clone import clone_once
 from backport.checkout.embedded import embedded_checkout, fetch_sdist, unpack_sdist
 from backport.checkout.git import git_version
-from backport.checkout.locate import Base, check_project, locate_base
+from backport.checkout.locate import Base, check_project, clone_around, locate_base
 from backport.checkout.remote import is_url, without_password
 from backport.checkout.repository import Checkout, open_checkout
 from backport.checkout.scratch import Scratch
@@ -36,16 +36,21 @@ PATIENCE = 3600.0
 class Places:
     """Where things lie on this machine, and the environment: told by the command line, once.
 
+    :param patches: folders of series, the first that has what is looked for wins
+    :param here: the folder that the command is typed in
+    :param checkout: what is worked on where nothing is said, as the configuration has it
     :param cache: may be lost at any time; environments, downloads, results
     :param state: may not: conflicts that wait for a person
     :param build: where the built-in checkout goes
     """
 
-    patches: Path
+    patches: tuple[Path, ...]
     cache: Path
     state: Path
     build: Path
+    here: Path
     environ: Mapping[str, str]
+    checkout: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,9 +93,24 @@ def open_session(
         yield Session(checkout, kind, scratch, base, folder, places, note)
 
 
-def located(where: str | None) -> str:
-    """Say where the work is done, before it is looked for."""
-    return "the built-in checkout" if where is None else without_password(where)
+def choose_checkout(
+    places: Places, branch: Branch, given: str | None, progress: Progress
+) -> str | None:
+    """Choose what is worked on, and say so before it is looked for; None is the built-in checkout.
+
+    :param given: by ``--checkout``; left out, it is the clone of the branch's project that the
+        command is typed in, else the configuration's
+    """
+    where, why = given, ""
+    if given == "built-in" and not os.path.exists(given):
+        where = None
+    elif given is None and (clone := clone_around(places.here, branch)):
+        where, why = str(clone), ", the clone that you are in"
+    elif given is None and places.checkout:
+        where, why = places.checkout, ", by your configuration"
+    named = "the built-in checkout" if where is None else without_password(where)
+    progress.step("locate", named + why)
+    return where
 
 
 def _scratch(

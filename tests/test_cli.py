@@ -15,6 +15,7 @@ import pytest
 from backport.cli import cli
 from backport.commands import GROUPS
 from backport.report.document import json_schema
+from backport.resources import data_folder
 from project import Project
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
@@ -118,7 +119,9 @@ def test_show_prints_the_messages_and_needs_no_checkout(project: Project) -> Non
     ran = project.run("show", series)
     assert ran.code == 0
     assert "Closes-Bug: #1" in ran.out
-    assert project.run("show").out == f"{series}\n"
+    names = dict(line.split() for line in project.run("show").out.splitlines())
+    assert names[series] == str(project.root / "patches")
+    assert names["ocata/bug-1783613"] == str(data_folder("patches"))
 
 
 def test_the_schema_describes_what_json_prints(project: Project) -> None:
@@ -166,8 +169,8 @@ def test_a_bug_and_an_interrupt_are_documents_too(
 
 
 def test_a_report_that_cannot_be_written_is_in_the_document(project: Project) -> None:
-    (project.root / "build").touch()
-    ran = project.apply(small_series(project))
+    (project.root / "there").touch()
+    ran = project.apply(small_series(project), "--report", "there/report")
     assert (ran.code, ran.report["exit_code"]) == (4, 4)
     assert ran.report["branch"]["action"] == "created"
     assert ran.report["problem"]["message"] in ran.err

@@ -6,6 +6,7 @@ git that has all of it is 2.38 (``merge-tree --write-tree``).
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -23,6 +24,7 @@ from backport.workspace import writing
 if TYPE_CHECKING:
     import git as gitpython
 
+_LOG = logging.getLogger("backport.git")
 OLDEST_GIT = (2, 38)
 _REMEDY = "Install git 2.38 or newer, and see that it is on the PATH."
 
@@ -182,6 +184,7 @@ class Git:
             what ends this process and its group (Ctrl-C too) lets git come to its end
         :raises GitFailedError: any other status
         """
+        _LOG.debug("%s  (in %s)", " ".join(args), self.folder)
         with writing(Path(tempfile.gettempdir())), tempfile.TemporaryFile() as source:
             source.write(stdin or b"")
             source.seek(0)

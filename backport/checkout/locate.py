@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from backport.checkout.branches import upstream_first
+from backport.checkout.git import Git
 from backport.checkout.repository import Checkout
 from backport.errors import UsageError
 from backport.series.model import Branch
@@ -46,14 +48,43 @@ def check_project(checkout: Checkout, gitreview: bytes | None, branch: Branch) -
     :param gitreview: that file (git-review(1)); None where there is none, which says nothing
     :raises UsageError: it is another project's
     """
-    text = (gitreview or b"").decode("utf-8", "replace")
-    found = re.search(r"^project\s*=\s*(\S+?)(\.git)?\s*$", text, re.MULTILINE)
-    if found and found[1] != branch.project:
+    project = _project((gitreview or b"").decode("utf-8", "replace"))
+    if project and project != branch.project:
         raise UsageError(
-            f"{checkout.folder} is a checkout of {found[1]}, by its .gitreview; "
+            f"{checkout.folder} is a checkout of {project}, by its .gitreview; "
             f"the series is for {branch.project}",
             f"Give a clone of {branch.project}.",
         )
+
+
+def clone_around(folder: Path, branch: Branch) -> Path | None:
+    """Return the clone of the branch's project that a folder is in; None where it is in none.
+
+    It is known by a remote's URL, or by the ``.gitreview`` of its HEAD, as a fork's clone.
+    """
+    looks = (place for place in (folder, *folder.parents) if _may_be_repository(place))
+    top = next(looks, None)
+    if top is None:
+        return None
+    git = Git(top)
+    how = ("config", "--get-regexp", r"^remote\..*\.url$")
+    urls = git.run(*how, ok=(0, 1, 128)).text.splitlines()
+    review = git.run("cat-file", "blob", "HEAD:.gitreview", ok=(0, 128))
+    known = [url.removesuffix("/").removesuffix(".git") for url in urls]
+    ours = any(re.search(rf"[/:]{re.escape(branch.project)}$", url) for url in known)
+    told = _project(review.text) if not review.status else None
+    return top if ours or told == branch.project else None
+
+
+def _may_be_repository(folder: Path) -> bool:
+    """A work tree, linked or not, or a git directory that is no work tree's."""
+    bare = folder.name != ".git" and (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+    return bare or (folder / ".git").exists()
+
+
+def _project(gitreview: str) -> str | None:
+    found = re.search(r"^project\s*=\s*(\S+?)(\.git)?\s*$", gitreview, re.MULTILINE)
+    return found[1] if found else None
 
 
 def _onto(checkout: Checkout, onto: str) -> Base:

@@ -6,7 +6,7 @@ import click
 
 from backport.commands.frame import Frame
 from backport.request import TestOptions
-from backport.series.manifest import load_branch
+from backport.series.manifest import find_branch
 from backport.verification import ensure_environments
 
 _EXAMPLES = """\b
@@ -28,7 +28,7 @@ Examples:
 @click.pass_obj
 def env_command(frame: Frame, /, branch: str, python: str | None) -> None:
     """Print the path of the interpreter, one line for each that the branch is tested with."""
-    found = load_branch(frame.branch_folder(branch))
+    found = find_branch(branch, frame.places.patches)
     with frame.progress() as progress:
         options = TestOptions(python=python)
         environments = ensure_environments(frame.places, found, options, progress)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +21,14 @@ from rich.console import Console
 
 from backport import __version__
 from backport.checkout.remote import without_password
-from backport.errors import BackportError, ExitCode, InterruptedAfterError, UsageError
+from backport.commands.reports import run_folder
+from backport.errors import BackportError, ExitCode, InterruptedAfterError
 from backport.pipeline import Findings
-from backport.progress import Progress
+from backport.progress import Progress, Silent
 from backport.report.build import Invocation, build_report
 from backport.report.document import Action, Report
-from backport.resources import data_folder
+from backport.resources import data_folder, source_folder
+from backport.series.config import read_config
 from backport.session import Places
 
 
@@ -47,7 +50,9 @@ class Lazy(click.Group):
             return None
         found = getattr(importlib.import_module(module), f"{cmd_name}_command")
         assert isinstance(found, click.Command)
-        return found
+        from backport.commands.shared import with_shared_options
+
+        return with_shared_options(found)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -63,6 +68,11 @@ class Lazy(click.Group):
                 raise
             words = f"{error.message} Did you mean {near[0]!r}?"
             raise click.UsageError(words, error.ctx) from error
+
+
+class _WithoutPasswords(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return " ".join(map(without_password, super().format(record).split(" ")))
 
 
 class _Errors(Console):
@@ -87,7 +97,7 @@ def stop_writing() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@dataclass(frozen=True)
+@dataclass
 class Frame:
     """The process, as the commands see it."""
 
@@ -95,21 +105,55 @@ class Frame:
     places: Places
     started: datetime
     documents: list[str] = field(default_factory=list)  # what was printed as JSON
+    quiet: bool = False
 
     @classmethod
     def of_process(cls, argv: Sequence[str]) -> Frame:
         """Read the environment, once."""
         cache = platformdirs.user_cache_path("backport", appauthor=False)
         state = platformdirs.user_state_path("backport", appauthor=False)
+        here = Path.cwd()
+        cache = Path(os.environ.get("BACKPORT_CACHE") or cache).absolute()
+        build = os.environ.get("BACKPORT_BUILD") or source_folder("build") or cache / "checkouts"
         places = Places(
-            patches=_patches(Path.cwd()),
-            cache=Path(os.environ.get("BACKPORT_CACHE") or cache).absolute(),
+            patches=(data_folder("patches"),),
+            cache=cache,
             state=Path(os.environ.get("BACKPORT_STATE") or state).absolute(),
-            build=Path("build").absolute(),
+            build=Path(build).absolute(),
+            here=here,
             environ=dict(os.environ),
         )
         shown = tuple(without_password(word) for word in argv[1:])
         return cls((Path(argv[0]).name, *shown), places, datetime.now(timezone.utc))
+
+    def configure(self, patches: Path | None, context: click.Context) -> None:
+        """Read the configuration, and find where the series are.
+
+        :param patches: as the command line has it
+        :raises ManifestError: a configuration file is not sound
+        """
+        home = platformdirs.user_config_path("backport", appauthor=False)
+        beside = patches.parent if patches else self.places.here
+        config = read_config([beside / "backport.yaml", home / "config.yaml"])
+        named = os.environ.get("BACKPORT_PATCHES", "").split(os.pathsep)
+        own = [*filter(None, [patches]), *map(Path, filter(None, named)), *config.patches]
+        folders = [*own, self.places.here / "patches", *self.places.patches]
+        self.places = replace(
+            self.places, patches=tuple(dict.fromkeys(folders)), checkout=config.checkout
+        )
+        context.default_map = {"jobs": config.jobs} if config.jobs else None
+
+    def say_places(self) -> None:
+        """Tell where things lie, and from now on each command that is run."""
+        for name in ("patches", "checkout", "build", "cache", "state"):
+            found = getattr(self.places, name)
+            words = ", ".join(map(str, found)) if isinstance(found, tuple) else found
+            self.errors.print(f"{name}: {words}", soft_wrap=True)
+        handler = logging.StreamHandler()
+        handler.setFormatter(_WithoutPasswords("%(name)s: %(message)s"))
+        log = logging.getLogger("backport")  # checkout/git.py and process.py write there
+        log.addHandler(handler)
+        log.setLevel(logging.DEBUG)
 
     @cached_property
     def errors(self) -> Console:
@@ -121,16 +165,6 @@ class Frame:
         """Standard output: results."""
         return _Output(highlight=False, emoji=False, markup=False)
 
-    def branch_folder(self, name: str) -> Path:
-        """Return the folder of a branch below ``patches``.
-
-        :raises UsageError: there is none
-        """
-        known = sorted(path.parent.name for path in self.places.patches.glob("*/branch.yaml"))
-        if name not in known:
-            raise UsageError(f"there is no branch {name!r}", f"There are: {', '.join(known)}")
-        return self.places.patches / name
-
     @contextmanager
     def progress(self, series: str = "") -> Iterator[Progress]:
         """Show progress for as long as it lasts.
@@ -141,6 +175,9 @@ class Frame:
         from backport.report.terminal import progress_view
 
         past = read_past(self.places.cache, series) if series else {}
+        if self.quiet:
+            yield Silent()
+            return
         with progress_view(self.errors, time.monotonic, past) as view:
             yield view
 
@@ -148,7 +185,7 @@ class Frame:
         self,
         series: str,
         work: Callable[[Findings, Progress], None],
-        folder: Path,
+        folder: Path | None,
         as_json: bool,
     ) -> ExitCode:
         """Do the work with progress shown, then write the report and print what came of it.
@@ -172,7 +209,7 @@ class Frame:
         series: str,
         findings: Findings,
         work: Callable[[Findings, Progress], None],
-        folder: Path,
+        folder: Path | None,
         as_json: bool,
     ) -> ExitCode:
         try:
@@ -186,7 +223,7 @@ class Frame:
                     self._print(self._report(findings, ()))
                 raise
         try:
-            self._show(findings, folder, as_json)
+            self._show(findings, folder or run_folder(self.places.state, self.started), as_json)
         except BrokenPipeError:
             stop_writing()  # what the run came to does not hang on who reads of it
         if findings.problem and as_json:  # people read standard error; the document went elsewhere
@@ -260,9 +297,3 @@ class Frame:
             work_tree=findings.work_tree,
             files=files,
         )
-
-
-def _patches(here: Path) -> Path:
-    """Prefer the series where the command is typed to those that came with the tool."""
-    own = here / "patches"
-    return own if any(own.glob("*/branch.yaml")) else data_folder("patches")

@@ -15,9 +15,9 @@ from backport.policy.model import Severity
 from backport.policy.table import RULES
 from backport.progress import Progress
 from backport.report.lint import findings_as_json, rules_as_json, show_findings, show_rules
-from backport.series.manifest import find_series, list_series, load_branch
+from backport.series.manifest import find_branch, find_series, list_branches, list_series
 from backport.series.model import Branch, Series
-from backport.session import Session, located, open_session
+from backport.session import Session, choose_checkout, open_session
 
 _EXAMPLES = """\b
 Examples:
@@ -59,17 +59,18 @@ def lint_command(
         return ExitCode.DONE
     words = what or "HEAD"
     with frame.progress() as progress:
-        progress.step("locate", located(checkout))
         if _is_series(frame, words):
             series = find_series(words, frame.places.patches)
-            with open_session(frame.places, series.branch, checkout, onto, progress) as session:
+            where = choose_checkout(frame.places, series.branch, checkout, progress)
+            with open_session(frame.places, series.branch, where, onto, progress) as session:
                 done = _lint_series(session, series, progress)
         else:
             if onto:
                 raise UsageError("--onto is for a series", "A range says it itself: A..B")
             found = _branch(frame, branch)
             tip = words.rpartition("..")[2] or "HEAD"
-            with open_session(frame.places, found, checkout, tip, progress) as session:
+            where = choose_checkout(frame.places, found, checkout, progress)
+            with open_session(frame.places, found, where, tip, progress) as session:
                 base, commits = range_of(session, words)
                 progress.step("lint", f"{len(commits)} commits of {words}")
                 done = lint(session, found, base, commits, progress)
@@ -86,14 +87,15 @@ def _is_series(frame: Frame, words: str) -> bool:
     name = words.rstrip("/")
     if name in list_series(frame.places.patches):
         return True
-    return (frame.places.patches / name).is_dir() or name.startswith(("./", "/"))
+    there = any((folder / name).is_dir() for folder in frame.places.patches)
+    return there or name.startswith(("./", "/"))
 
 
 def _branch(frame: Frame, name: str | None) -> Branch:
-    known = sorted(path.parent.name for path in frame.places.patches.glob("*/branch.yaml"))
+    known = [*list_branches(frame.places.patches)]
     if name is None and len(known) != 1:
         raise UsageError("whose policy? Name the branch", f"--branch {' or '.join(known)}")
-    return load_branch(frame.branch_folder(name or known[0]))
+    return find_branch(name or known[0], frame.places.patches)
 
 
 def _lint_series(session: Session, series: Series, progress: Progress) -> Linted:

@@ -43,7 +43,7 @@ def status_command(frame: Frame, /, series: str | None) -> None:
 @report_options
 @click.pass_obj
 def continue_command(
-    frame: Frame, /, series: str | None, save: bool, report_folder: Path, as_json: bool
+    frame: Frame, /, series: str | None, save: bool, report_folder: Path | None, as_json: bool
 ) -> int:
     """Take the files as they are now for the resolution, and go on with the run.
 

@@ -34,7 +34,8 @@ def checkout_options(command: Decorated) -> Decorated:
         click.option(
             "--checkout",
             metavar="PATH|URL",
-            help="The project's repository. Left out: the built-in one, in build/.",
+            help="The project's repository. Left out: the clone that you are in, else the"
+            " configuration's, else the built-in one (say built-in to have that).",
         ),
     ):
         command = option(command)
@@ -88,9 +89,8 @@ def report_options(command: Decorated) -> Decorated:
             "report_folder",
             metavar="DIR",
             type=click.Path(path_type=Path, file_okay=False),
-            default=Path("build/report"),
-            show_default=True,
-            help="Where report.html, .md, .json and junit.xml go.",
+            help="Where report.html, .md, .json and junit.xml go. Left out: a folder of the run's"
+            " own, reports/latest below ~/.local/state/backport (BACKPORT_STATE).",
         ),
     ):
         command = option(command)
@@ -130,7 +130,7 @@ class Moved(click.ParamType[tuple[str, int]]):
 @proof_options
 @report_options
 @click.pass_obj
-def run_command(frame: Frame, /, report_folder: Path, as_json: bool, **options: Any) -> int:
+def run_command(frame: Frame, /, report_folder: Path | None, as_json: bool, **options: Any) -> int:
     """Apply SERIES to a checkout, prove it, and make a branch that can be sent to review.
 
     SERIES is a folder below patches/, such as ocata/bug-1783613, or the path of one. The

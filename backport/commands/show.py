@@ -34,8 +34,10 @@ def show_command(frame: Frame, /, series: str | None, write_ids: bool) -> None:
     if series is None:
         names = list_series(frame.places.patches)
         if not names:
-            raise UsageError(f"there is no series below {frame.places.patches}", "See README.md.")
-        click.echo("\n".join(names))
+            places = ", ".join(map(str, frame.places.patches))
+            raise UsageError(f"there is no series below {places}", "See README.md.")
+        width = max(map(len, names))
+        click.echo("\n".join(f"{name:{width}}  {root}" for name, root in names.items()))
         return
     found = find_series(series, frame.places.patches)
     written = [_message(change, found) for change in found.changes]

@@ -15,9 +15,9 @@ from backport.pipeline import Findings, apply, checkout_facts
 from backport.progress import Progress
 from backport.report.text import plural
 from backport.request import RunRequest, TestOptions, TestRequest
-from backport.series.manifest import find_series, load_branch
+from backport.series.manifest import find_branch, find_series
 from backport.series.model import Branch, Series
-from backport.session import Places, Session, located, open_session
+from backport.session import Places, Session, choose_checkout, open_session
 from backport.verification import exit_code_of_runs, targeted_by, test_commit
 
 _EXAMPLES = """\b
@@ -39,14 +39,14 @@ Examples:
 @click.option(
     "--branch", metavar="NAME", default="ocata", show_default=True, help="A folder of patches/."
 )
-@click.option("--checkout", metavar="PATH|URL", help="Left out: the built-in one, in build/.")
+@click.option("--checkout", metavar="PATH|URL", help="Left out: as for run.")
 @click.option("--series", metavar="NAME", help="Apply this series onto REV first.")
 @click.option("--change", metavar="N", type=click.IntRange(0), help="Of it, only changes 1 to N.")
 @test_options
 @report_options
 @click.pass_obj
 def test_command(
-    frame: Frame, /, branch: str, report_folder: Path, as_json: bool, **options: Any
+    frame: Frame, /, branch: str, report_folder: Path | None, as_json: bool, **options: Any
 ) -> int:
     """Run TESTS on the commit REV, in the environment of the branch.
 
@@ -58,7 +58,7 @@ def test_command(
         **{name: options.pop(name) for name in TestOptions.model_fields if name in options}
     )
     request = TestRequest(how=how, **options)
-    found = load_branch(frame.branch_folder(branch))
+    found = find_branch(branch, frame.places.patches)
     return frame.reported(
         "",
         lambda findings, progress: test_on(frame.places, found, request, findings, progress),
@@ -76,8 +76,8 @@ def test_on(
     :raises ConflictError: the series does not apply
     """
     series = find_series(request.series, places.patches) if request.series else None
-    progress.step("locate", located(request.checkout))
-    with open_session(places, branch, request.checkout, request.rev, progress) as session:
+    where = choose_checkout(places, branch, request.checkout, progress)
+    with open_session(places, branch, where, request.rev, progress) as session:
         findings.checkout = checkout_facts(session, branch, request.rev)
         commit = session.base.commit
         if series:

@@ -20,7 +20,7 @@ from backport.request import RunRequest, TestOptions
 from backport.series.manifest import find_series
 from backport.series.message import change_ids, subject_without_tags
 from backport.series.model import Change, Series
-from backport.session import Places, Session, located, open_session
+from backport.session import Places, Session, choose_checkout, open_session
 from backport.verification import verify
 
 _EXAMPLES = """\b
@@ -40,7 +40,9 @@ Examples:
 @proof_options
 @report_options
 @click.pass_obj
-def verify_command(frame: Frame, /, report_folder: Path, as_json: bool, **options: Any) -> int:
+def verify_command(
+    frame: Frame, /, report_folder: Path | None, as_json: bool, **options: Any
+) -> int:
     """Prove the commits of SERIES as they are on a branch, whoever made them.
 
     Each change is found by its Change-Id among the commits above the base (--onto, else the
@@ -66,8 +68,8 @@ def verify_branch(
     findings.request = request
     progress.step("load", request.series)
     series = findings.series = find_series(request.series, places.patches)
-    progress.step("locate", located(request.checkout))
-    with open_session(places, series.branch, request.checkout, request.onto, progress) as session:
+    where = choose_checkout(places, series.branch, request.checkout, progress)
+    with open_session(places, series.branch, where, request.onto, progress) as session:
         findings.checkout = checkout_facts(session, series.branch, request.onto)
         branch = request.branch_name or f"backport/{series.name}"
         tip = session.checkout.resolve(branch)

@@ -6,6 +6,7 @@ Each problem has its file and line (must 7). Nothing is loaded in part.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -42,27 +43,33 @@ _MAX_PROBLEMS = 50  # at once; a file with more is something else
 _ValueT = TypeVar("_ValueT")
 
 
-def load_branch(folder: Path) -> Branch:
+def load_branch(folder: Path, patches: Sequence[Path] = ()) -> Branch:
     """Load ``branch.yaml`` of a folder such as ``patches/ocata``.
 
+    :param patches: where the same branch's folder may be, too: a file that it names and that is
+        not beside it is looked for there
     :raises ManifestError: with all problems of it
     """
     document = read_document(folder / BRANCH_FILE)
-    return _sound(_branch(document), document)
+    return _sound(_branch(document, patches), document)
 
 
-def load_series(folder: Path) -> Series:
+def load_series(folder: Path, patches: Sequence[Path] = ()) -> Series:
     """Load the series in a folder; ``branch.yaml`` lies in the folder above it.
 
+    :param patches: where the branch's folder is looked for if not so
     :raises ManifestError: with all problems of the series, its patches and its branch
     """
     document = read_document(folder / SERIES_FILE)
-    above = read_document(_above(folder) / BRANCH_FILE)
-    branch = _branch(above)
+    own = _above(folder)
+    places = [own, *(root / own.resolve().name for root in patches)]
+    there = next((place for place in places if (place / BRANCH_FILE).is_file()), own)
+    above = read_document(there / BRANCH_FILE)
+    branch = _branch(above, patches)
     keys = check_keys(document, SeriesKeys)
-    patches = read_patches(document)
+    read = read_patches(document)
     check_changes(document, branch.stable_only_tag if branch else "")
-    series = _series(keys, branch, patches, document) if keys and branch else None
+    series = _series(keys, branch, read, document) if keys and branch else None
     return _sound(series, document, above)
 
 
@@ -76,28 +83,49 @@ def load_rewind(path: Path) -> Rewind:
     return _sound(_rewind(keys, document) if keys else None, document)
 
 
-def list_series(patches: Path) -> list[str]:
-    """Return the names of all series under a folder such as ``patches``, sorted."""
-    files = patches.glob(f"*/*/{SERIES_FILE}")
-    return sorted("/".join(file.parts[-3:-1]) for file in files)
+def list_series(patches: Sequence[Path]) -> dict[str, Path]:
+    """Map the names of all series to the folder like ``patches`` where each is found first."""
+    files = [(file, root) for root in reversed(patches) for file in root.glob(f"*/*/{SERIES_FILE}")]
+    found = {"/".join(file.parts[-3:-1]): root for file, root in files}
+    return dict(sorted(found.items()))
 
 
-def find_series(name_or_path: str, patches: Path) -> Series:
+def list_branches(patches: Sequence[Path]) -> dict[str, Path]:
+    """Map the names of all branches to the folder like ``patches`` where each is found first."""
+    files = [(file, root) for root in reversed(patches) for file in root.glob(f"*/{BRANCH_FILE}")]
+    return dict(sorted({file.parent.name: root for file, root in files}.items()))
+
+
+def find_branch(name: str, patches: Sequence[Path]) -> Branch:
+    """Load a branch by its name, ``ocata``.
+
+    :raises UsageError: there is none of that name
+    :raises ManifestError: it is there, and not sound
+    """
+    known = list_branches(patches)
+    if name not in known:
+        raise UsageError(f"there is no branch {name!r}", f"There are: {', '.join(known)}")
+    return load_branch(known[name] / name, patches)
+
+
+def find_series(name_or_path: str, patches: Sequence[Path]) -> Series:
     """Load a series by its name (``ocata/bug-1783613``) or by the path of its folder.
 
+    :param patches: folders like ``patches``, the first that has it wins
     :raises UsageError: there is no such series; the hint has those that there are
     :raises ManifestError: it is there, and not sound
     """
     known = list_series(patches)
     name = name_or_path.rstrip("/")  # a shell that completes names puts one there
     if name in known:
-        return load_series(patches / name)
+        return load_series(known[name] / name, patches)
     folder = _series_folder(name_or_path)
     if folder:
-        return load_series(folder)
+        return load_series(folder, patches)
     close = difflib.get_close_matches(name_or_path, known, n=1, cutoff=0.4)
     guess = f"Did you mean {close[0]}?\n" if close else ""
-    there = "There are: " + ", ".join(known) if known else f"There is none below {patches}."
+    none = f"There is none below {', '.join(map(str, patches))}."
+    there = "There are: " + ", ".join(known) if known else none
     raise UsageError(f"there is no series {name_or_path!r}", guess + there)
 
 
@@ -125,13 +153,14 @@ def _sound(value: _ValueT | None, *documents: Document) -> _ValueT:
     raise ManifestError(problems[:_MAX_PROBLEMS], "\n".join(hints))
 
 
-def _branch(document: Document) -> Branch | None:
+def _branch(document: Document, patches: Sequence[Path]) -> Branch | None:
     keys = check_keys(document, BranchKeys)
-    locks = _locks(document)
-    rewind = named_file(document, ("embedded", "rewind"))
+    folder = document.path.parent
+    others = [root / folder.resolve().name for root in patches]
+    locks = _locks(document, others)
+    rewind = named_file(document, ("embedded", "rewind"), others)
     if not keys:
         return None
-    folder = document.path.parent
     return Branch(
         name=folder.resolve().name,
         folder=folder,
@@ -147,13 +176,13 @@ def _branch(document: Document) -> Branch | None:
     )
 
 
-def _locks(document: Document) -> dict[str, Path | None]:
+def _locks(document: Document, others: Sequence[Path]) -> dict[str, Path | None]:
     """The files of ``tests.requirements``, by version of Python; "" where it is one file."""
     where = ("tests", "requirements")
     named = value_at(document.data, where)
     if isinstance(named, dict):
-        return {version: named_file(document, (*where, version)) for version in named}
-    return {"": named_file(document, where)} if isinstance(named, str) else {}
+        return {version: named_file(document, (*where, version), others) for version in named}
+    return {"": named_file(document, where, others)} if isinstance(named, str) else {}
 
 
 def _tests(keys: TestsKeys, locks: dict[str, Path | None], document: Document) -> TestSettings:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -34,28 +34,31 @@ def value_at(data: Any, loc: Loc) -> Any:
     return data
 
 
-def named_file(document: Document, loc: Loc) -> Path | None:
+def named_file(document: Document, loc: Loc, others: Sequence[Path] = ()) -> Path | None:
     """Return the path of a file that a key names, or None; report what keeps it from being read.
 
     It must be a plain file in the manifest's folder or below, with no link on the way.
+
+    :param others: folders where it may be instead, under the same name
     """
     name = value_at(document.data, loc)
     if not isinstance(name, str) or not name.isprintable() or path_fault(name):
         return None  # the schema has its say about these
     folder = document.path.parent
-    path = folder
-    for part in PurePosixPath(name).parts:
-        path /= part
-        if os.path.islink(path):  # pathlib's would raise where a name is too long
-            document.report(loc, f"{_key(loc)}: must be no link, and {str(path)!r} is one")
-            return None
-    if not os.path.isfile(path):
-        others = [other.name for other in folder.iterdir() if other.is_file()]
-        close = difflib.get_close_matches(name, others, n=1)
-        guess = f"; did you mean {close[0]!r}?" if close else ""
-        document.report(loc, f"{_key(loc)}: there is no file {name!r} in {folder}{guess}")
-        return None
-    return path
+    for place in (folder, *others):
+        path = place
+        for part in PurePosixPath(name).parts:
+            path /= part
+            if os.path.islink(path):  # pathlib's would raise where a name is too long
+                document.report(loc, f"{_key(loc)}: must be no link, and {str(path)!r} is one")
+                return None
+        if os.path.isfile(path):
+            return path
+    files = [other.name for other in folder.iterdir() if other.is_file()]
+    close = difflib.get_close_matches(name, files, n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else ""
+    document.report(loc, f"{_key(loc)}: there is no file {name!r} in {folder}{guess}")
+    return None
 
 
 def _key(loc: Loc) -> str:

@@ -118,6 +118,14 @@ class SeriesKeys(Keys):
     changes: Annotated[tuple[ChangeKeys, ...], Field(min_length=1)]
 
 
+class ConfigKeys(Keys):
+    """The configuration file, and backport.yaml beside a folder of series."""
+
+    checkout: f.Line | None = None
+    patches: tuple[f.Line, ...] = ()
+    jobs: Annotated[int, Field(ge=1, le=256)] | None = None
+
+
 class EditKeys(Keys):
     """One of ``edits`` of a rewind: lines to remove (``7`` or ``7-9``), and what comes there."""
 

@@ -102,7 +102,7 @@ def everything(root: Path) -> set[str]:
     return {
         str(path)
         for path in root.rglob("*")
-        if not {"build", "objects", ".cache"} & set(path.relative_to(root).parts)
+        if not {"build", "objects", ".cache", ".local"} & set(path.relative_to(root).parts)
     }
 
 

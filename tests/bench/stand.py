@@ -17,7 +17,7 @@ from backport.checkout.repository import Checkout, open_checkout
 from backport.commands.frame import Frame
 from backport.progress import Silent
 from backport.request import TestOptions
-from backport.series.manifest import load_series
+from backport.series.manifest import find_series
 from backport.series.model import Series
 from backport.session import Places, Session, open_session
 from backport.verification import ensure_environments
@@ -152,7 +152,7 @@ def open_stand(turns: int | None, say: Callable[[str], None]) -> Iterator[Stand]
     """Find the checkout (NOVA, ONTO and SERIES of the environment), and make the folder."""
     scrub(os.environ)
     own = Frame.of_process(sys.argv).places
-    series = load_series(own.patches / (own.environ.get("SERIES") or "ocata/bug-1783613"))
+    series = find_series(own.environ.get("SERIES") or "ocata/bug-1783613", own.patches)
     nova, onto = (own.environ.get(name) or None for name in ("NOVA", "ONTO"))
     say("the checkout, made if it is not there")
     with open_session(own, series.branch, nova, onto, Told(say)) as session:

@@ -28,7 +28,12 @@ class Stranger:
         return subprocess.run(
             [sys.executable, "-m", "backport", *args],
             cwd=self.folder,
-            env=keep | {"HOME": str(self.home), "PYTHONPATH": str(PROJECT)},
+            env=keep
+            | {
+                "HOME": str(self.home),
+                "PYTHONPATH": str(PROJECT),
+                "BACKPORT_BUILD": str(self.folder / "build"),
+            },
             capture_output=True,
             text=True,
             check=False,

@@ -91,7 +91,7 @@ def test_the_built_in_checkout_is_two_commits_and_clean(
 
 
 def test_the_reports_are_there(stranger: Stranger, first: dict[str, Any]) -> None:
-    folder = stranger.folder / "build/report"
+    folder = stranger.home / ".local/state/backport/reports/latest"
     assert sorted(path.name for path in folder.iterdir()) == [
         "junit.xml",
         "report.html",

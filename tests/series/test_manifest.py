@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from backport.errors import BackportError, ExitCode, ManifestError, UsageError
 from backport.resources import data_folder
 from backport.series.manifest import (
+    find_branch,
     find_series,
+    list_branches,
     list_series,
     load_branch,
     load_rewind,
@@ -555,13 +557,36 @@ def test_series_are_found_by_name_and_by_path(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patches = folder.parent.parent
-    assert list_series(patches) == ["ocata/bug-1"]
-    assert find_series("ocata/bug-1", patches).folder == folder
-    assert find_series(str(folder), Path("nowhere")).folder == folder
+    assert list_series([patches]) == {"ocata/bug-1": patches}
+    assert find_series("ocata/bug-1", [patches]).folder == folder
+    assert find_series(str(folder), []).folder == folder
     monkeypatch.chdir(folder)
-    here = find_series(".", Path("nowhere"))
+    here = find_series(".", [])
     assert (here.name, here.branch.name) == ("ocata/bug-1", "ocata")
-    assert find_series("../bug-1", Path("nowhere")).name == "ocata/bug-1"
+    assert find_series("../bug-1", []).name == "ocata/bug-1"
+
+
+def test_what_a_folder_lacks_is_taken_from_the_next_one(folder: Path, tmp_path: Path) -> None:
+    """A series of one's own needs no copy of the branch's data, nor its data one of the lock."""
+    theirs, mine = folder.parent.parent, tmp_path / "mine"
+    shutil.copytree(folder, mine / "ocata/bug-2")
+    shutil.copytree(folder, mine / "ocata/bug-1")
+    both = [mine, theirs]
+    assert list_series(both) == {"ocata/bug-1": mine, "ocata/bug-2": mine}
+    assert find_series("ocata/bug-1", both).folder == mine / "ocata/bug-1"
+    found = find_series("ocata/bug-2", both)
+    assert (found.name, found.branch.folder) == ("ocata/bug-2", folder.parent)
+    assert find_series(str(mine / "ocata/bug-2"), both) == found
+    assert find_branch("ocata", both) == found.branch
+    own = BRANCH.replace("release-line: 15.10", "release-line: 15.2")
+    (mine / "ocata/branch.yaml").write_text(own)
+    branch = find_series("ocata/bug-2", both).branch
+    assert (branch.release_line, branch.folder) == ("15.2", mine / "ocata")
+    assert branch.tests
+    assert branch.tests.pythons[0].requirements == folder.parent / "requirements-py27.txt"
+    assert list_branches(both) == {"ocata": mine}
+    with pytest.raises(UsageError, match="no branch 'okata'"):
+        find_branch("okata", both)
 
 
 @pytest.mark.parametrize(
@@ -570,21 +595,21 @@ def test_series_are_found_by_name_and_by_path(
 )
 def test_an_unknown_series_names_those_that_there_are(folder: Path, name: str) -> None:
     with pytest.raises(UsageError) as caught:
-        find_series(name, folder.parent.parent)
+        find_series(name, [folder.parent.parent])
     assert caught.value.message == f"there is no series {name!r}"
     assert "There are: ocata/bug-1" in caught.value.hint
 
 
 def test_the_nearest_series_is_offered(folder: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        find_series("ocata/bug-2", folder.parent.parent)
+        find_series("ocata/bug-2", [folder.parent.parent])
     assert caught.value.hint == "Did you mean ocata/bug-1?\nThere are: ocata/bug-1"
 
 
 def test_no_series_at_all_is_told(tmp_path: Path) -> None:
-    assert list_series(tmp_path / "none") == []
+    assert list_series([tmp_path / "none"]) == {}
     with pytest.raises(UsageError) as caught:
-        find_series("x", tmp_path)
+        find_series("x", [tmp_path])
     assert caught.value.hint == f"There is none below {tmp_path}."
 
 
@@ -625,7 +650,7 @@ def test_faults_of_a_rewind_are_told(folder: Path, old: str, new: str, words: st
 
 
 def test_the_built_in_series_have_the_messages_of_the_design() -> None:
-    series = find_series("ocata/bug-1783613", data_folder("patches"))
+    series = find_series("ocata/bug-1783613", [data_folder("patches")])
     test, fix = (render_message(change, series) for change in series.changes)
     assert test == (
         "[stable only] Add functional regression test for bug 1783613\n\n"
