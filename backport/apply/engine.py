@@ -23,7 +23,7 @@ from backport.apply.outcome import (
     Outcome,
     Rung,
 )
-from backport.apply.three_way import Climbed, climb
+from backport.apply.three_way import Climbed, Doubts, climb
 from backport.checkout.objects import Signed
 from backport.checkout.scratch import Scratch
 from backport.errors import UsageError
@@ -49,10 +49,13 @@ class Options:
     :param accept_moved: ``(path, line)`` of hunks that may land in another home
     :param resolutions: by a change's number, the patch that resolves its conflict; it fits
         the tree of the change's parent, and nothing else
+    :param doubts: what speaks against a resolution by rule, if anything: names, for example, that
+        the picked code uses and the branch does not have
     """
 
     accept_moved: Collection[tuple[str, int]] = ()
     resolutions: Mapping[int, bytes] = field(default_factory=dict)
+    doubts: Doubts | None = None
 
 
 def apply_series(
@@ -107,7 +110,7 @@ def _apply(
     elif not delta.patch.files:
         climbed = _empty(delta, tree)
     else:
-        climbed = climb(scratch, tree, delta, options.accept_moved)
+        climbed = climb(scratch, tree, delta, options.accept_moved, options.doubts)
     if climbed.tree == tree and delta.patch.files and not climbed.conflicts:
         why = "the branch's files are already as the change makes them"
         return _left_alone(change, tip, tree, AlreadyIn(Layer.CONTENT, None, why))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backport.apply.delta import Delta, Sides
@@ -36,12 +36,22 @@ class Step:
     left: Mapping[str, tuple[str, ...]]  # path: reasons
 
 
+#: What speaks against a resolution by rule: asked with a tree before and after, and the paths.
+Doubts = Callable[[Scratch, str, str, Iterable[str]], Collection[object]]
+
+
 def climb(
-    scratch: Scratch, tree: str, delta: Delta, accept_moved: Collection[tuple[str, int]]
+    scratch: Scratch,
+    tree: str,
+    delta: Delta,
+    accept_moved: Collection[tuple[str, int]],
+    doubts: Doubts | None = None,
 ) -> Climbed:
     """Apply a change to a tree.
 
     A tree that has the change already is given back as it is, without files.
+
+    :param doubts: what makes a conflict that a rule could resolve one for a person all the same
     """
     here = scratch.entries(tree, delta.paths)
     if _is_as_made(scratch, tree, delta, here):
@@ -50,7 +60,11 @@ def climb(
         return Climbed(tree, (), ())
     exact = _exact(scratch, tree, delta, accept_moved)
     merged = _three_way(scratch, exact, delta, accept_moved) if exact.left else exact
-    merged = _by_rules(scratch, tree, merged, delta, accept_moved) if merged.left else merged
+    if merged.left:
+        ruled = _by_rules(scratch, tree, merged, delta, accept_moved)
+        changed = scratch.changed_paths(tree, ruled.tree) if not ruled.left else []
+        if changed and not (doubts and doubts(scratch, tree, ruled.tree, changed)):
+            merged = ruled
     done = {**exact.done, **merged.done}
     files = tuple(done[file.path] for file in delta.patch.files if file.path in done)
     if not merged.left:
