@@ -140,7 +140,14 @@ def test_what_a_message_says(stable: Stable, case: str) -> None:
 PATHS: dict[str, tuple[dict[str, str], list[str]]] = {
     "code": ({"small__manager.py": "x\n"}, []),
     "the API's version": ({"small__api__api_version_request.py": "x\n"}, ["forbidden-path"]),
-    "RPC": ({"small__compute__rpcapi.py": "x\n"}, ["forbidden-path"]),
+    "RPC": (
+        {"small__compute__rpcapi.py": "    version = '5.1'\n"},
+        ["forbidden-path", "suspicious-path"],
+    ),
+    "RPC, and no version of it": (
+        {"small__compute__rpcapi.py": "LOG.debug('x')\n"},
+        ["suspicious-path"],
+    ),
     "RPC's test": ({"small__compute__test_rpcapi.py": "x\n"}, []),
     "an object's form": (
         {"small__tests__test_objects.py": "    'Flavor': '1.2-" + "a" * 32 + "',\n"},
