@@ -38,6 +38,7 @@ class Linted:
 
     commits: tuple[str, ...]
     findings: tuple[Finding, ...]
+    around: Range
 
 
 def lint(
@@ -86,7 +87,7 @@ def lint(
         tests=branch.tests.paths if branch.tests else (),
         is_shallow=session.scratch.is_shallow,
     )
-    return Linted(tuple(commits), tuple(judge(around, severities(branch))))
+    return Linted(tuple(commits), tuple(judge(around, severities(branch))), around)
 
 
 def lint_outcome(session: Session, series: Series, outcome: Outcome, progress: Progress) -> Linted:

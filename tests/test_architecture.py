@@ -30,14 +30,17 @@ ROOMS = {
     "proof": {"environment", "runner", "selection", "source", "checkout", "series", "patch"},
     "publish": {"checkout", "series"},
     "policy": {"series"},
-    "report": {"policy", "series", "patch", "apply", "conflict", "runner", "placement"},
+    "release": {"checkout", "policy", "series"},
+    "report": {"release", "policy", "series", "patch", "apply", "conflict", "runner", "placement"},
 }
 # Of these rooms, others know values only.
 VALUES = {
     "report": {
+        "backport.release.model",
         "backport.series.model",
         "backport.series.message",
         "backport.policy.model",
+        "backport.policy.bugs",
         "backport.patch.model",
         "backport.apply.outcome",
         "backport.apply.markers",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,6 +104,31 @@ class Checkout:
         """Return a commit's short hash, subject and date, for people."""
         how = "--format=%h “%s”, made %ci"
         return self.git.run("log", "-1", how, "--end-of-options", commit_id).text
+
+    def dates(self, begin: str, tip: str) -> dict[str, str]:
+        """Map the commits of a range to when they were committed, as people read it (%ci)."""
+        lines = self.git.run("log", "--format=%H %ci", tip, f"^{begin}", "--").text.splitlines()
+        return dict(line.split(" ", 1) for line in lines)
+
+    def plain_list(self, begin: str, tip: str) -> str:
+        """List a range as openstack/releases does (tools/list_unreleased_changes.sh)."""
+        how = ("--no-color", "--no-merges", "--format=%h %ci %s", "--graph")
+        return self.git.run("log", *how, tip, f"^{begin}", "--").text
+
+    def tags_below(self, commit_id: str) -> dict[str, str]:
+        """Map the tags that a commit is, or has before it, to their commits."""
+        found = self.refs(f"--merged={commit_id}", "refs/tags/")
+        return {name.removeprefix("refs/tags/"): commit for name, commit in found.items()}
+
+    def first_tags(self, commits: Collection[str]) -> dict[str, str]:
+        """Map commits to the first tag that has them, of those that begin with a number."""
+        if not commits:
+            return {}
+        how = ("--tags", "--refs=[0-9]*", "--annotate-stdin")
+        stdin = "".join(f"{commit}\n" for commit in commits).encode()
+        lines = self.git.run("name-rev", *how, stdin=stdin).text.splitlines()
+        named = (re.fullmatch(r"([0-9a-f]+) \((?:tags/)?([^~^)]+).*\)", line) for line in lines)
+        return {match[1]: match[2] for match in named if match}
 
     def check_branch_name(self, name: str) -> None:
         """Refuse what is no name for a branch.

@@ -11,5 +11,6 @@ GROUPS = {
     "lint": "backport.commands.lint",
     "test": "backport.commands.test",
     "env": "backport.commands.env",
+    "unreleased": "backport.commands.release",
     "schema": "backport.commands.schema",
 }
