@@ -6,6 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -197,17 +198,18 @@ def logs_of(session: Session) -> Path:
     """Return the folder for what is kept of a run when it is over."""
     logs = session.places.state / "log" / session.folder.name
     if not logs.is_dir():
-        _drop_old(logs.parent)
+        drop_old_logs(logs.parent)
         logs.mkdir(parents=True, exist_ok=True)
     return logs
 
 
-def _drop_old(logs: Path) -> None:
-    """Drop what is kept of runs that nobody will ask for any more, and of no other's."""
-    by_age = sorted(logs.glob("run-*"), key=lambda one: one.stat().st_mtime, reverse=True)
-    for number, folder in enumerate(by_age, 1):
-        if number >= KEPT_LOGS or time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-            remove(folder)
+def drop_old_logs(logs: Path) -> None:
+    """Drop the logs of runs that nobody will ask for any more; one more is about to be made."""
+    with suppress(OSError):  # another run may do so at the same time
+        by_age = sorted(logs.glob("run-*"), key=lambda one: one.stat().st_mtime, reverse=True)
+        for number, folder in enumerate(by_age, 1):
+            if number >= KEPT_LOGS or time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                remove(folder)
 
 
 def _recipes(session: Session, outcome: Outcome) -> dict[str, str]:
