@@ -23,6 +23,7 @@ ROOMS = {
     "checkout": {"series", "patch", "download"},
     "placement": {"source", "patch", "checkout", "apply"},
     "apply": {"placement", "checkout", "series", "patch"},
+    "picking": {"apply", "checkout", "patch", "placement", "series", "source"},
     "conflict": {"apply", "checkout", "patch"},
     "environment": {"download", "runner"},
     "selection": {"source"},
@@ -31,7 +32,10 @@ ROOMS = {
     "publish": {"checkout", "series"},
     "policy": {"series"},
     "release": {"checkout", "policy", "series"},
-    "report": {"release", "policy", "series", "patch", "apply", "conflict", "runner", "placement"},
+    "report": {
+        *("release", "policy", "picking", "series", "patch", "apply", "conflict", "runner"),
+        "placement",
+    },
 }
 # Of these rooms, others know values only.
 VALUES = {
@@ -46,6 +50,7 @@ VALUES = {
         "backport.apply.markers",
         "backport.runner.results",
         "backport.request",
+        "backport.picking.model",
     },
 }
 UNDER = {"request", "errors", "progress", "process", "workspace", "workplace", "kept", "resources"}

@@ -13,10 +13,14 @@ from pathlib import Path
 from backport.checkout.git import Git
 from backport.kept import read_checked, write_checked
 
-#: The lines that :mod:`backport.series.message` and :mod:`backport.apply.present` read.
+#: The lines that :mod:`backport.series.message`, :mod:`backport.apply.present` and
+#: :mod:`backport.picking.lines` read.
 _TELLING = re.compile(
-    rb"^(?:Change-Id:|This reverts commit |[ \t]*\((?i:cherry[ -]picked from commit)).*", re.M
+    rb"^(?:Change-Id:|This reverts commit |[ \t]*\((?i:cherry[ -]picked from commit)"
+    rb"|(?i:[a-z]+-bug[ \t]*:)).*",
+    re.M,
 )
+_FORM = 2  # of what is kept: other lines counted in the first
 _KEPT = 8  # branches
 
 
@@ -38,7 +42,7 @@ class History:
         :returns: pairs (id of the commit, line), those of the newest commit first
         """
         if tip not in self._known:
-            kept = read_checked(self._folder / tip) if self._folder else None
+            kept = read_checked(self._folder / f"{tip}-{_FORM}") if self._folder else None
             self._known[tip] = kept if isinstance(kept, str) else self._read(tip)
         lines = self._known[tip]
         places = {at for needle in needles for at in _occurrences(lines, needle)}
@@ -54,7 +58,7 @@ class History:
             for line in _TELLING.findall(message)
         ).decode("utf-8", "replace")
         if self._folder:
-            write_checked(self._folder / tip, lines)
+            write_checked(self._folder / f"{tip}-{_FORM}", lines)
             _forget(self._folder)
         return lines
 

@@ -147,6 +147,35 @@ class Reader:
             self._history = History(self.git, None if self.is_shallow else self.history_folder)
         return self._history.find(tip, needles)
 
+    def messages(
+        self, tips: Sequence[str], known: Sequence[str]
+    ) -> dict[str, tuple[list[str], str]]:
+        """Read the commits that ``tips`` have and ``known`` have not.
+
+        :returns: by a commit's id its parents and its message, the newest first
+        """
+        how = ("log", "-z", "--format=%H%n%P%n%B")
+        done = self.git.run(*how, *tips, *(f"^{tip}" for tip in known), "--")
+        parts = (field.split("\n", 2) for field in done.fields)
+        return {part[0]: (part[1].split(), part[2]) for part in parts}
+
+    def bringing(self, word: str, path: str, tip: str, base: str) -> str | None:
+        """Find the first commit of ``tip``, missing from ``base``, that brought a word to a path.
+
+        A file that is not there was brought with all its words. None: there is none.
+        """
+        how = ("--reverse", "--no-merges", "--format=%H", f"-S{word}")
+        found = self.git.run("log", *how, tip, f"^{base}", "--", path).text.split()
+        return found[0] if found else None
+
+    def in_order(self, commits: Sequence[str]) -> list[str]:
+        """Sort commits such that none comes before one of its ancestors."""
+        wanted = dict.fromkeys(commits)
+        parents = [parent for one in wanted for parent in self.commit(one).parents]
+        root = self.git.run("merge-base", "--octopus", *parents, ok=(0, 1)).text if parents else ""
+        how = ("--topo-order", "--reverse", *wanted, *([f"^{root}"] if root else []))
+        return [one for one in self.git.run("rev-list", *how, "--").text.split() if one in wanted]
+
     def origin(self, path: str, blob: str) -> str | None:
         """Find the last commit on any branch that has a file as it is in ``blob``; None: none."""
         tips = "".join(f"{tip}\n" for tip in dict.fromkeys(self.tips()))

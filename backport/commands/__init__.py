@@ -9,6 +9,7 @@ GROUPS = {
     "abort": "backport.commands.resolve",
     "status": "backport.commands.resolve",
     "lint": "backport.commands.lint",
+    "import": "backport.commands.picking",
     "test": "backport.commands.test",
     "env": "backport.commands.env",
     "unreleased": "backport.commands.release",

@@ -26,7 +26,7 @@ from backport.source.logical_lines import (
     same_code,
 )
 
-__all__ = ["Kind", "Outline", "Scope", "heading", "headings", "outline", "same_code"]
+__all__ = ["Kind", "Outline", "Scope", "heading", "headings", "outline", "parse", "same_code"]
 
 Kind = Literal["class", "function"]
 
@@ -83,7 +83,7 @@ class Outline:
 def outline(source: bytes) -> Outline | None:
     """Find the classes and functions of Python source; None where it is no Python of any age."""
     text = decode(source)[0]
-    tree = _parse(text)
+    tree = parse(text)
     if tree is not None:
         scopes = list(_from_tree(tree.body, ""))
     else:
@@ -129,7 +129,8 @@ def _as_heading(text: bytes) -> str:
 _ASYNC_AS_NAME = re.compile(r"\basync\b(?!\s+(?:def|for|with)\b)")
 
 
-def _parse(text: str) -> ast.Module | None:
+def parse(text: str) -> ast.Module | None:
+    """Parse what the running Python can read, with ``async`` as a name, too; None: it cannot."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes: no concern of ours
         for attempt in dict.fromkeys((_async_as_name(text), text)):

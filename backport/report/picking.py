@@ -1,0 +1,73 @@
+"""What ``backport import``, ``explain`` and ``affected`` print, from the values of picking."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from backport.picking.model import Fate, Imported, Introduced, Trial
+from backport.report.console import Page, marks, said
+from backport.report.document import NextStep
+from backport.report.phrases import short
+
+_FATES = {
+    Fate.APPLIES: ("applies", "green"),
+    Fate.ADAPT: ("applies, and needs adapting", "yellow"),
+    Fate.IN: ("is in already", "cyan"),
+    Fate.CONFLICT: ("conflicts", "red"),
+}
+
+
+def show_imported(done: Imported, console: Console) -> None:
+    """Print where a series was written, where its commits come from, and what a run would say."""
+    page = Page(console)
+    page.gap()
+    page.line(Text.assemble(said(done.series, console, "bold"), "  ", said(done.folder, console)))
+    if done.copied:
+        words = f"with it: {', '.join(done.copied)}"
+        page.line(said(words, console, "dim"))
+    for source, trial in zip(done.sources, done.trials, strict=True):
+        rows = [said(f"{short(source.commit)} {source.subject}", console)]
+        where = f"on {source.line}" if source.line else "on no newer branch of the checkout"
+        nearer = f", nearer than {short(source.asked)}, which was named" if source.asked else ""
+        rows.append(said(where + nearer, console, "dim"))
+        page.section(f"change {trial.number}", [*rows, *_trial(trial, done.onto, console)])
+    page.steps(_after_import(done))
+    page.gap()
+
+
+def _trial(trial: Trial, onto: str, console: Console) -> Iterator[Text]:
+    words, style = _FATES[trial.fate]
+    alone = ", without those that conflict" if trial.alone else ""
+    detail = f": {trial.detail}" if trial.detail else ""
+    yield said(f"{words} on {onto}{alone}{detail}", console, style)
+    for file in trial.files:
+        yield said(f"{marks(console).bullet} {file.path}", console)
+        for reason in file.reasons:
+            yield said(f"    {reason}", console, "dim")
+    for one in trial.missing:
+        yield from _missing(one, console)
+    for test in trial.tests:
+        yield said(test, console, "dim")
+
+
+def _missing(one: Introduced, console: Console) -> Iterator[Text]:
+    found = one.missing
+    yield said(f"{found.path}:{found.line}: {found.name}: {found.why}", console)
+    if one.commit:
+        by = f"    brought by {short(one.commit)} {one.subject} {one.change_id}".rstrip()
+        yield said(by, console, "dim")
+
+
+def _after_import(done: Imported) -> list[NextStep]:
+    run = shlex.join(["backport", "run", done.series])
+    if any(trial.fate is Fate.CONFLICT for trial in done.trials):
+        explain = shlex.join(["backport", "explain", done.series])
+        return [
+            NextStep(command=explain, why="see which commits are missing here"),
+            NextStep(command=run, why="carry it out; it stops at the conflict for you"),
+        ]
+    return [NextStep(command=run, why="carry it out")]
