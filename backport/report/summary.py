@@ -18,7 +18,7 @@ from backport.report.document import (
     TestFacts,
     TestRunFacts,
 )
-from backport.report.matrix import Placed
+from backport.report.layout import Placed
 from backport.report.render import took
 from backport.report.text import exception_line, plural, seconds, shorten
 from backport.runner.results import Guard, in_words
