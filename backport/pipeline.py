@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backport.apply.engine import Options, Signing, apply_series
-from backport.apply.outcome import Conflict, Outcome
+from backport.apply.outcome import Conflict, Outcome, Resolution
 from backport.checkout.branches import upstream_first
 from backport.checkout.remote import without_password
-from backport.conflict.pending import Pending, State, pending, pending_files
+from backport.conflict.pending import Pending, pending
+from backport.conflict.state import State, pending_files
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError, UsageError
 from backport.interrupts import deferred
 from backport.linting import lint_outcome
 from backport.placement.tree_placement import name_homes
 from backport.policy.model import Finding
-from backport.progress import Progress, Silent
+from backport.progress import Progress
 from backport.publish.branch import Action as PlannedAction
 from backport.publish.branch import Plan, plan_branch, publish
 from backport.report.document import Action, BranchFacts, CheckoutFacts, EnvironmentFacts
@@ -27,7 +28,6 @@ from backport.request import RunRequest
 from backport.runner.results import Proof, Run
 from backport.series.manifest import find_series
 from backport.series.model import Branch, Series
-from backport.series.save import save_resolution
 from backport.session import Places, Session, choose_checkout, open_session
 from backport.verification import Verification, exit_code_of, verify
 
@@ -48,6 +48,7 @@ class Findings:
     lint: tuple[Finding, ...] = ()
     branch: BranchFacts = field(default_factory=BranchFacts)
     work_tree: Path | None = None
+    saved: tuple[str, ...] = ()  # what became of the files of the series
     problem: BackportError | None = None
     exit_code: ExitCode = ExitCode.DONE
 
@@ -77,40 +78,14 @@ def run(places: Places, request: RunRequest, findings: Findings, progress: Progr
                 f"at change {waiting.read().change}",
                 "Type one of:  backport status   backport continue   backport abort",
             )
-        _go(session, series, request, {}, waiting, findings, progress)
+        carry_out(session, series, request, {}, waiting, findings, progress)
 
 
-def resume(
-    places: Places, waiting: Pending, save: bool, findings: Findings, progress: Progress
-) -> None:
-    """Go on after a conflict with what a person has made of it: see ``backport continue --help``.
-
-    The state stays until all is done, so that a resolution whose tests fail can be mended.
-    """
-    state = waiting.read()
-    request = findings.request = RunRequest.model_validate(state.request)
-    progress.step("load", request.series)
-    series = findings.series = find_series(request.series, places.patches)
-    progress.step("locate", state.checkout)
-    where = state.checkout if request.checkout else None
-    with open_session(places, series.branch, where, state.base, progress) as session:
-        before = waiting.resolutions()
-        _meet_again(session, series, request, before, state)
-        patch = waiting.resolution(session.scratch)
-        resolutions = {**before, state.change: patch}
-        if save:
-            change = series.changes[state.change - 1]
-            save_resolution(series, change, patch, [file.path for file in state.files])
-        _go(session, series, request, resolutions, waiting, findings, progress)
-        if findings.exit_code is ExitCode.DONE:
-            waiting.forget()
-
-
-def _go(
+def carry_out(
     session: Session,
     series: Series,
     request: RunRequest,
-    resolutions: dict[int, bytes],
+    resolutions: dict[int, Resolution],
     waiting: Pending,
     findings: Findings,
     progress: Progress,
@@ -191,7 +166,7 @@ def apply(
     session: Session,
     series: Series,
     request: RunRequest,
-    resolutions: dict[int, bytes],
+    resolutions: dict[int, Resolution],
     progress: Progress,
 ) -> Outcome:
     options = Options(frozenset(request.accept_moved), resolutions)
@@ -219,7 +194,7 @@ def _keep(
     session: Session,
     series: Series,
     request: RunRequest,
-    resolutions: dict[int, bytes],
+    resolutions: dict[int, Resolution],
     conflict: Conflict,
     waiting: Pending,
     findings: Findings,
@@ -229,10 +204,13 @@ def _keep(
     if request.dry_run:
         return
     where = without_password(request.checkout) if request.checkout else None
+    # It is gone on with from anywhere.
+    asked = {"checkout": where, "series": str(series.folder.resolve())}
     state = State(
         checkout=str(session.checkout.folder.resolve()),
         series=series.name,
         digest=series_digest(series),
+        built_in=session.kind == "built-in",
         base=session.base.commit,
         base_name=session.base.name,
         change=conflict.change.number,
@@ -241,30 +219,12 @@ def _keep(
         files=pending_files(conflict),
         patch_paths=conflict.paths,
         tree=conflict.tree,
-        resolved=tuple(resolutions),
-        request=request.model_copy(update={"checkout": where}).model_dump(mode="json"),
+        words={number: dict(one.words) for number, one in resolutions.items()},
+        save=waiting.save,
+        request=request.model_copy(update=asked).model_dump(mode="json"),
     )
-    waiting.keep(session.scratch, state, resolutions)
+    waiting.keep(session.scratch, state, conflict.files, resolutions)
     findings.work_tree = waiting.work_tree
-
-
-def _meet_again(
-    session: Session,
-    series: Series,
-    request: RunRequest,
-    resolutions: dict[int, bytes],
-    state: State,
-) -> None:
-    """Make the objects of the conflict once more, and see that it is the same conflict."""
-    outcome = None
-    if series_digest(series) == state.digest:
-        outcome = apply(session, series, request, resolutions, Silent())
-    if not outcome or not outcome.conflict or outcome.conflict.tree != state.tree:
-        raise ConflictError(
-            f"the series {series.name} has changed since the conflict",
-            "Your work is in the files of the pending conflict (backport status); "
-            "to begin anew type: backport abort",
-        )
 
 
 def series_digest(series: Series) -> str:

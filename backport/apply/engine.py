@@ -13,14 +13,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from backport.apply import present
+from backport.apply.accounting import as_written, hunk_fates
 from backport.apply.delta import Delta, bring_sources, make_deltas
 from backport.apply.outcome import (
     AlreadyIn,
     AppliedChange,
     Conflict,
+    Fate,
     FileOutcome,
+    HunkFate,
     Layer,
     Outcome,
+    Resolution,
     Rung,
 )
 from backport.apply.three_way import Climbed, Doubts, climb
@@ -47,14 +51,13 @@ class Options:
     """What a person has decided.
 
     :param accept_moved: ``(path, line)`` of hunks that may land in another home
-    :param resolutions: by a change's number, the patch that resolves its conflict; it fits
-        the tree of the change's parent, and nothing else
+    :param resolutions: by a change's number, what a person made of its conflict
     :param doubts: what speaks against a resolution by rule, if anything: names, for example, that
         the picked code uses and the branch does not have
     """
 
     accept_moved: Collection[tuple[str, int]] = ()
-    resolutions: Mapping[int, bytes] = field(default_factory=dict)
+    resolutions: Mapping[int, Resolution] = field(default_factory=dict)
     doubts: Doubts | None = None
 
 
@@ -105,12 +108,13 @@ def _apply(
     if known:
         return _left_alone(change, tip, tree, known)
     resolution = options.resolutions.get(change.number)
-    if resolution is not None:
-        climbed = _resolved(scratch, tree, delta, resolution)
-    elif not delta.patch.files:
+    if not delta.patch.files:
         climbed = _empty(delta, tree)
     else:
         climbed = climb(scratch, tree, delta, options.accept_moved, options.doubts)
+    if resolution is not None and climbed.conflicts:
+        done = _resolved(scratch, tree, delta, climbed, resolution)
+        return _committed(scratch, series, delta, tip, done, signing)
     if climbed.tree == tree and delta.patch.files and not climbed.conflicts:
         why = "the branch's files are already as the change makes them"
         return _left_alone(change, tip, tree, AlreadyIn(Layer.CONTENT, None, why))
@@ -119,7 +123,26 @@ def _apply(
         if known:
             return _left_alone(change, tip, tree, known)
         return Conflict(change, tip, climbed.conflicts, climbed.tree, delta.paths)
-    return _committed(scratch, series, delta, tip, climbed, signing)
+    done = Done(climbed.tree, climbed.files, as_written(delta.patch.files))
+    return _committed(scratch, series, delta, tip, done, signing)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A change that is in: the tree, how each file went in, and what became of each hunk.
+
+    :param conflicts: the paths that a person has decided on
+    """
+
+    tree: str
+    files: tuple[FileOutcome, ...]
+    hunks: tuple[HunkFate, ...]
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was left out."""
+        return all(hunk.fate is not Fate.LEFT_OUT for hunk in self.hunks)
 
 
 def _left_alone(change: Change, tip: str, tree: str, known: AlreadyIn) -> AppliedChange:
@@ -131,13 +154,17 @@ def _committed(
     series: Series,
     delta: Delta,
     tip: str,
-    climbed: Climbed,
+    done: Done,
     signing: Signing,
 ) -> AppliedChange:
     change, picked = delta.change, delta.picked
-    conflicts = [file.path for file in climbed.files if file.was_in_conflict]
-    if any(file.rules for file in climbed.files):
-        # What a rule resolved nobody has looked at, so that the message has to tell of it.
+    conflicts = (
+        *done.conflicts,
+        *(file.path for file in done.files if file.was_in_conflict and file.rules),
+    )
+    # What a rule resolved nobody has looked at, and what was left out is not in: the message has
+    # to tell of both.
+    if any(file.rules for file in done.files) or not done.is_whole:
         change = replace(change, conflicts_section=True)
     if picked:
         message = pick_message(change, picked.message, picked.id, conflicts)
@@ -145,9 +172,16 @@ def _committed(
         message = write_message(change, series, conflicts)
     author = _author(delta, signing)
     committer = Signed(signing.committer, signing.date)
-    commit = scratch.make_commit(climbed.tree, (tip,), message.text, author, committer)
+    commit = scratch.make_commit(done.tree, (tip,), message.text, author, committer)
     return AppliedChange(
-        change, commit, climbed.tree, tip, message.text, climbed.files, notes=message.notes
+        delta.change,
+        commit,
+        done.tree,
+        tip,
+        message.text,
+        done.files,
+        notes=message.notes,
+        hunks=done.hunks,
     )
 
 
@@ -171,14 +205,26 @@ def _empty(delta: Delta, tree: str) -> Climbed:
     return Climbed(tree, (), ())
 
 
-def _resolved(scratch: Scratch, tree: str, delta: Delta, resolution: bytes) -> Climbed:
-    named = patch_paths(parse_diff(resolution, Path("the kept resolution")))
-    done = scratch.apply(tree, resolution, named)
+def _resolved(
+    scratch: Scratch, tree: str, delta: Delta, climbed: Climbed, resolution: Resolution
+) -> Done:
+    """Put in what a person has made of a change, and say so of the files where it was one."""
+    patch = parse_diff(resolution.patch, Path("the kept resolution"))
+    done = scratch.apply(tree, resolution.patch, patch_paths(patch))
     if done.tree is None:
         raise UsageError(
             f"the kept resolution of change {delta.change.number} does not fit its parent any "
             f"more: {'; '.join(done.complaints)}",
             "The series or the base has changed since. Type: backport abort",
         )
-    paths = scratch.changed_paths(tree, done.tree)
-    return Climbed(done.tree, tuple(FileOutcome(path, Rung.RESOLVED) for path in paths), ())
+    changed = set(scratch.changed_paths(climbed.tree, done.tree))
+    conflicts = {path for one in climbed.conflicts for path in one.written}
+    by_hand = [path for path in scratch.changed_paths(tree, done.tree) if path in changed]
+    files = (
+        *(file for file in climbed.files if file.path not in changed),
+        *(FileOutcome(path, Rung.RESOLVED) for path in sorted(conflicts)),
+        *(FileOutcome(path, Rung.EDITED) for path in by_hand if path not in conflicts),
+    )
+    hunks = hunk_fates(scratch, tree, done.tree, delta, climbed, resolution, patch)
+    named = tuple(one.path for one in climbed.conflicts)
+    return Done(done.tree, files, hunks, named)

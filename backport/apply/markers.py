@@ -61,6 +61,18 @@ def leftover_markers(data: bytes) -> list[int]:
     ]
 
 
+def marked_side(data: bytes, base: bool) -> bytes:
+    """Return a file as :func:`mark_hunks` has made it with what the hunks replace, or put."""
+    lines, rest = data.splitlines(keepends=True), 0
+    found: list[bytes] = []
+    for place in find_marked(data):
+        found += lines[rest : place.line - 1]
+        found.append((place.base or b"") if base else place.theirs)
+        sides = (place.ours, place.base or b"", place.theirs)
+        rest = place.line + sum(side.count(b"\n") for side in sides) + 3
+    return b"".join([*found, *lines[rest:]])
+
+
 def find_marked(data: bytes) -> list[Marked]:
     """Read the places with markers: what a person still has to decide."""
     found: list[Marked] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
+from backport.checkout.objects import Entry
 from backport.patch.model import FilePatch
 from backport.series.model import Change
 
@@ -17,6 +19,7 @@ class Rung(str, Enum):
     RENAMED = "three-way, following a rename"
     RULE = "resolved by rule"
     RESOLVED = "resolved by hand"
+    EDITED = "edited by hand, though not in conflict"
 
 
 class Layer(str, Enum):
@@ -80,6 +83,51 @@ class AlreadyIn:
     detail: str
 
 
+class Fate(str, Enum):
+    """What became of a part of a change."""
+
+    AS_WRITTEN = "applied as written"
+    ADAPTED = "adapted by hand"
+    LEFT_OUT = "left out"
+
+
+class Word(str, Enum):
+    """By what a person decided on a file in conflict; the values are what they typed or did."""
+
+    EDIT = "an edit of the file"
+    TAKE_BRANCH = "--take-branch"
+    TAKE_CHANGE = "--take-change"
+    LEAVE_OUT = "--leave-out"
+
+
+@dataclass(frozen=True)
+class HunkFate:
+    """What became of one hunk, or of what a change does to a file as a whole.
+
+    :param what: the ``@@`` line; else words, such as "adds the file"
+    :param by: whose word it was, where it is not as it was written
+    :param diff: from what the change makes of the place to what is there now, where adapted
+    """
+
+    path: str
+    what: str
+    fate: Fate = Fate.AS_WRITTEN
+    by: str = ""
+    diff: bytes = b""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """What a person made of a conflict.
+
+    :param patch: fits the tree of the change's parent, and nothing else
+    :param words: by the paths that were in conflict
+    """
+
+    patch: bytes
+    words: Mapping[str, Word] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class AppliedChange:
     """A change and its commit; where it is in already, the tip that was left as it is."""
@@ -92,22 +140,47 @@ class AppliedChange:
     files: tuple[FileOutcome, ...] = ()
     already_in: AlreadyIn | None = None
     notes: tuple[str, ...] = ()  # on the message: what was made or taken out
+    hunks: tuple[HunkFate, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[HunkFate, ...]:
+        """What of the change is not in, by somebody's word."""
+        return tuple(hunk for hunk in self.hunks if hunk.fate is Fate.LEFT_OUT)
 
 
 @dataclass(frozen=True)
 class ConflictFile:
-    """A file that a person has to look at, and why, hunk by hunk."""
+    """A file that a person has to decide on, and why.
+
+    :param path: where the branch has it, or would
+    :param files: what the change does there
+    :param base: what the change was made from; None: nothing, or it is not known
+    :param branch: what the branch has
+    :param change: what the change makes of ``base``; None: nothing, or it is not known
+    :param known: whether ``base`` and ``change`` are
+    :param written: what a person is given to decide on, by path; None: no such file
+    :param blocked: something of the branch is where the file, or a folder above it, would be
+    :param mergeable: the places in conflict are known, so that either side can be taken in them
+    """
 
     path: str
     reasons: tuple[str, ...]
+    files: tuple[FilePatch, ...] = ()
+    base: Entry | None = None
+    branch: Entry | None = None
+    change: Entry | None = None
+    known: bool = False
+    written: Mapping[str, Entry | None] = field(default_factory=dict)
+    blocked: bool = False
+    mergeable: bool = False
 
 
 @dataclass(frozen=True)
 class Conflict:
     """The change at which it stopped.
 
-    ``tree`` is the parent's with what went in, and with conflict markers where something
-    did not; ``paths`` are all that the change's patch names.
+    ``tree`` is the parent's with what went in, and with what a person is given to decide on
+    where something did not; ``paths`` are all that the change's patch names.
     """
 
     change: Change

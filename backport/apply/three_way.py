@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from backport.apply.conflicts import conflict_files, given
 from backport.apply.delta import Delta, Sides
-from backport.apply.markers import leftover_markers, mark_hunks
 from backport.apply.obstacles import in_the_way
 from backport.apply.outcome import ConflictFile, FileOutcome, Rung
 from backport.apply.renames import find_moves
@@ -29,11 +29,15 @@ class Climbed:
 
 @dataclass(frozen=True)
 class Step:
-    """What one rung achieved: the tree, the files that are in, and why the others are not."""
+    """What one rung achieved: the tree, the files that are in, and why the others are not.
+
+    Reasons are only those that the sides of a file do not tell.
+    """
 
     tree: str
     done: Mapping[str, FileOutcome]
     left: Mapping[str, tuple[str, ...]]  # path: reasons
+    moves: Mapping[str, str] = field(default_factory=dict)  # where the branch has it elsewhere
 
 
 #: What speaks against a resolution by rule: asked with a tree before and after, and the paths.
@@ -69,8 +73,18 @@ def climb(
     files = tuple(done[file.path] for file in delta.patch.files if file.path in done)
     if not merged.left:
         return Climbed(merged.tree, files, ())
-    conflicts = tuple(ConflictFile(path, reasons) for path, reasons in merged.left.items())
-    return Climbed(_marked(scratch, tree, merged, delta), files, conflicts)
+    blocked = in_the_way(scratch, exact.tree, delta.patch.files)
+    conflicts = conflict_files(
+        scratch, tree, merged.tree, delta, merged.left, merged.moves, set(blocked)
+    )
+    in_by_merge = {
+        merged.moves.get(file.path, path)
+        for file in delta.patch.files
+        if file.path in merged.done
+        for path in file.paths
+    }
+    entries = given(scratch, merged.tree, in_by_merge, conflicts)
+    return Climbed(scratch.update(exact.tree, entries), files, conflicts)
 
 
 def _is_as_made(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry]) -> bool:
@@ -166,7 +180,7 @@ def _each(
             continue
         one = scratch.apply(tree, render_patch([file]), file.paths)
         if one.tree is None:
-            left[file.path] = one.complaints
+            left[file.path] = ()
             continue
         if file.removes:
             removed[file.removes] = None
@@ -243,9 +257,8 @@ def _three_way(
             origin = file.path if file.path in moves else None
             done[file.path] = FileOutcome(path, rung, checked.hunks, origin)
         else:
-            said = merge.conflicts.get(path) or merge.conflicts.get(file.path) or ()
-            left[path] = checked.wrong if checked else (*exact.left[file.path], *said)
-    return Step(merge.tree, done, left)
+            left[path] = checked.wrong if checked else exact.left[file.path]
+    return Step(merge.tree, done, left, moves)
 
 
 def _by_rules(
@@ -299,21 +312,6 @@ def _resolved(
     return resolve(path, made, ours, theirs) or resolve(
         path, scratch.merge_file(base, ours, theirs), ours, theirs, clean=True
     )
-
-
-def _marked(scratch: Scratch, tree: str, merged: Step, delta: Delta) -> str:
-    """Put conflict markers where git has not: a person sees each hunk where it was wanted."""
-    hunks = {file.path: file.hunks for file in delta.patch.files}
-    entries: dict[str, Entry | None] = {}
-    for path in merged.left:
-        entry = scratch.entries(tree, [path]).get(path)
-        now = scratch.file(merged.tree, path) or b""
-        if not entry or not entry.mode.startswith("100"):
-            continue  # a link, a submodule, a folder: nothing to write into
-        if hunks.get(path) and not leftover_markers(now):
-            data = mark_hunks(scratch.blob(entry.blob), hunks[path])
-            entries[path] = Entry(entry.mode, scratch.write_blob(data))
-    return scratch.update(merged.tree, entries) if entries else merged.tree
 
 
 def _unknown(file: FilePatch) -> str:

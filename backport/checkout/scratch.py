@@ -151,6 +151,18 @@ class Scratch(Reader):
         # Its exit status is the number of conflicts, up to 127 (git-merge-file(1)).
         return self.git.run(*how, *map(str, files), ok=range(128)).out
 
+    def merge_files(self, base: str | None, ours: str, theirs: str, favour: str) -> bytes:
+        """Merge three blobs; where both sides changed the same lines, one of them is taken.
+
+        :param favour: ``ours`` or ``theirs``
+        """
+        place = self._new_index()
+        names = [f"{place.name}-{side}" for side in ("ours", "base", "theirs")]
+        with writing(self.folder):
+            for name, blob in zip(names, (ours, base, theirs), strict=True):
+                (self.folder / name).write_bytes(self.blob(blob) if blob else b"")
+        return self.git.run("merge-file", "-p", f"--{favour}", *names).out
+
     def make_commit(
         self, tree: str, parents: Sequence[str], message: str, author: Signed, committer: Signed
     ) -> str:

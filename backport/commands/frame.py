@@ -295,5 +295,6 @@ class Frame:
             environments=findings.environments,
             branch=findings.branch,
             work_tree=findings.work_tree,
+            saved=findings.saved,
             files=files,
         )

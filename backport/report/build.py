@@ -75,15 +75,14 @@ def build_report(
     environments: Sequence[EnvironmentFacts] = (),
     branch: BranchFacts = _NO_BRANCH,
     work_tree: Path | None = None,
+    saved: Sequence[str] = (),
     files: Sequence[Path] = (),
 ) -> Report:
     """Return the report of one run.
 
     :param request: what was asked for, as far as it is needed to ask again
     :param diffs: each change's git diff, by the change's number
-    :param runs: of tests, outside of a proof
     :param tests_skipped: why there is no proof, where that was somebody's choice
-    :param problem: the error that ended the run before its verdict
     :param work_tree: where a conflict waits for its resolution
     """
     result, sentence = conclude(outcome, proof, tests_skipped, problem, runs, invocation.exit_code)
@@ -107,6 +106,7 @@ def build_report(
             "environments": tuple(environments),
             "branch": branch,
             "next_steps": steps,
+            "saved": tuple(saved),
             "files": tuple(files),
         }
     )
@@ -121,6 +121,22 @@ def conclude(
     code: int = ExitCode.DONE,
 ) -> tuple[Result, str]:
     """Return what it all came to, and one sentence that says why."""
+    result, sentence = _conclude(outcome, proof, tests_skipped, problem, runs, code)
+    if lost := _left_out(outcome):
+        # What was proven is not the whole of the fix.
+        result = Result.IN_PART if result is Result.PROVEN else result
+        sentence = f"{lost} {sentence}"
+    return result, sentence
+
+
+def _conclude(
+    outcome: Outcome | None,
+    proof: Proof | None,
+    tests_skipped: str,
+    problem: BackportError | None,
+    runs: Sequence[Run],
+    code: int,
+) -> tuple[Result, str]:
     if outcome and outcome.conflict:
         return Result.CONFLICT, _conflict_sentence(outcome, outcome.conflict)
     if proof:
@@ -140,6 +156,17 @@ def conclude(
 def _sentence(run: Run) -> str:
     under = f"under {run.interpreter}"
     return f"{one_line(run.problem) or in_words(run.counts)} {under}"
+
+
+def _left_out(outcome: Outcome | None) -> str:
+    """Say what of the changes is not in, by somebody's word; "" where all is."""
+    parts = [hunk for change in outcome.applied for hunk in change.left_out] if outcome else []
+    if not parts:
+        return ""
+    paths = joined(list(dict.fromkeys(part.path for part in parts)))
+    return (
+        f"{plural(len(parts), 'hunk')} of {paths} {'was' if len(parts) == 1 else 'were'} left out."
+    )
 
 
 def _conflict_sentence(outcome: Outcome, conflict: Conflict) -> str:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from backport.apply.outcome import Layer, Rung
+from backport.apply.outcome import Fate, Layer, Rung
 from backport.report.text import decoded
 from backport.runner.results import CellKind, Guard, Status, Verdict
 from backport.series.model import Kind
@@ -47,6 +47,7 @@ class Result(str, Enum):
     """What a whole run came to: a verdict, or why there is none."""
 
     PROVEN = "proven"
+    IN_PART = "proven-in-part"  # what is in holds, and a hunk was left out
     UNPROVEN = "unproven"
     BROKEN = "broken"
     CANNOT_TELL = "could-not-tell"
@@ -128,6 +129,16 @@ class FileFacts(_Facts):
     rules: tuple[Words, ...] = _is("the rules that resolved its conflicts, if it was that", ())
 
 
+class HunkFateFacts(_Facts):
+    """What became of one hunk, or of what a change does to a file as a whole."""
+
+    path: Words = _is("the patch's")
+    what: Words = _is("the @@ line, or words such as: adds the file")
+    fate: Fate = _is("what became of it")
+    by: Words = _is("whose word it was, where it is not as it was written", "")
+    diff: Words = _is("from what the change has to what is there now, where adapted", "")
+
+
 class AlreadyInFacts(_Facts):
     """By what a change was recognised on the base."""
 
@@ -150,6 +161,7 @@ class ChangeFacts(_Facts):
     files: tuple[FileFacts, ...] = _is("how each went in", ())
     already_in: AlreadyInFacts | None = _is("if the base has it", None)
     notes: tuple[Words, ...] = _is("what was made for the message, or taken out of it", ())
+    hunks: tuple[HunkFateFacts, ...] = _is("each part of it is accounted for", ())
     diff: Words = _is("a git diff against the parent", "")
 
 
@@ -294,6 +306,7 @@ class Report(_Facts):
     environments: tuple[EnvironmentFacts, ...] = _is("what the tests ran in", ())
     branch: BranchFacts = _is("the branch that holds the result", BranchFacts())
     next_steps: tuple[NextStep, ...] = _is("the likeliest first", ())
+    saved: tuple[Words, ...] = _is("what became of the series' files, if that was asked for", ())
     files: tuple[Words, ...] = _is("the report's own, the page first", ())
 
     @property

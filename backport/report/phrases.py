@@ -22,6 +22,7 @@ from backport.runner.results import CellKind, Guard, Status
 
 TITLES: Mapping[Result, str] = {
     Result.PROVEN: "Proven",
+    Result.IN_PART: "Proven in part",
     Result.UNPROVEN: "Unproven",
     Result.BROKEN: "Broken",
     Result.CANNOT_TELL: "Could not tell",
@@ -36,6 +37,7 @@ TITLES: Mapping[Result, str] = {
 # What a reader should feel: "good", "bad", "warn" (a person has to look) or "plain".
 TONES: Mapping[Result, str] = {
     Result.PROVEN: "good",
+    Result.IN_PART: "warn",
     Result.UNPROVEN: "warn",
     Result.BROKEN: "bad",
     Result.CANNOT_TELL: "warn",

@@ -1,46 +1,17 @@
-"""What ``backport show`` and ``backport status`` print: the plan, and the pending conflict."""
+"""What ``backport show`` prints: the plan."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
 
-from backport.apply.markers import Marked
-from backport.report.console import Page, marks, quoted, said
+from backport.report.console import Page, quoted, said
 from backport.report.document import NextStep
-from backport.report.next_steps import after_conflict
-from backport.report.phrases import short
-from backport.report.text import decoded, plural
 from backport.series.message import Written
 from backport.series.model import Change, Series
-
-_MOST_LINES = 14  # of each side of a conflict
-
-
-@dataclass(frozen=True)
-class PendingFileView:
-    """A file of a pending conflict; ``marked`` are the places that still have markers."""
-
-    path: str
-    reasons: tuple[str, ...]
-    marked: tuple[Marked, ...] = ()
-
-
-@dataclass(frozen=True)
-class PendingView:
-    """A pending conflict, as ``backport status`` shows it."""
-
-    series: str
-    change: int
-    subject: str
-    checkout: str
-    base: str  # as it was named, or its hash
-    work_tree: str
-    files: tuple[PendingFileView, ...]
 
 
 def show_plan(series: Series, messages: Sequence[Written], console: Console) -> None:
@@ -77,49 +48,3 @@ def _origin(change: Change, console: Console) -> list[Text]:
     if change.patch_file:
         rows.append(said(change.patch_file.name, console, "dim"))
     return rows
-
-
-def show_pending(pending: PendingView, console: Console) -> None:
-    """Print a pending conflict: each file, each hunk, both sides, and what to type."""
-    page = Page(console)
-    page.gap()
-    head = (f"{marks(console).caution} Conflict pending", "bold yellow")
-    page.line(Text.assemble(head, "  ", said(f"in change {pending.change}", console)))
-    page.line(said(pending.subject, console))
-    page.section("series", [said(pending.series, console)])
-    page.section("onto", [said(f"{_named(pending.base)} in {pending.checkout}", console)])
-    page.section("edit in", [said(pending.work_tree, console, "bold")])
-    for file in pending.files:
-        _show_file(file, page, console)
-    page.steps(after_conflict()[1:])
-    page.gap()
-
-
-def _named(base: str) -> str:
-    is_hash = len(base) in (40, 64) and not base.strip("0123456789abcdef")
-    return short(base) if is_hash else base
-
-
-def _show_file(file: PendingFileView, page: Page, console: Console) -> None:
-    page.gap()
-    page.line(said(file.path, console, "bold"))
-    for reason in file.reasons:
-        page.line(said(reason, console), indent=3)
-    for place in file.marked:
-        page.line(said(f"line {place.line}", console, "dim"), indent=3)
-        _show_side("the branch has", place.ours, "red", page, console)
-        _show_side("the change has", place.theirs, "green", page, console)
-    if not file.marked:
-        tick = marks(console).tick
-        page.line(said(f"{tick} no markers are left in it", console, "green"), indent=3)
-
-
-def _show_side(title: str, data: bytes, style: str, page: Page, console: Console) -> None:
-    lines = decoded(data).rstrip("\n").split("\n") if data else []
-    page.line(Text(f"{title}{':' if lines else ' nothing here'}", "dim"), indent=5)
-    shown = "\n".join(lines[:_MOST_LINES])
-    if lines:
-        page.line(quoted(shown, console, style), indent=7)
-    if len(lines) > _MOST_LINES:
-        left = plural(len(lines) - _MOST_LINES, "more line")
-        page.line(said(f"and {left}", console, "dim"), indent=7)

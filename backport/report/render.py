@@ -22,7 +22,8 @@ from backport.errors import CannotTellError
 from backport.report import phrases
 from backport.report.diff import FileDiff, cut, file_diffs
 from backport.report.document import CellFacts, ChangeFacts, Report, TestFacts, to_json
-from backport.report.layout import matrices, suites
+from backport.report.junit import suites
+from backport.report.matrix import matrices
 from backport.report.text import clean, exception_line, one_line, plural, seconds, shorten, when
 from backport.resources import data_folder
 from backport.runner.results import Status

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from backport.apply.outcome import Rung
+from backport.apply.outcome import Fate, Rung
 from backport.report import phrases
 from backport.report.console import STYLES, Page, marks, quoted, said
 from backport.report.document import (
@@ -18,7 +18,7 @@ from backport.report.document import (
     TestFacts,
     TestRunFacts,
 )
-from backport.report.layout import Placed
+from backport.report.matrix import Placed
 from backport.report.render import took
 from backport.report.text import exception_line, plural, seconds, shorten
 from backport.runner.results import Guard, in_words
@@ -67,6 +67,7 @@ def _sections(report: Report, console: Console) -> Iterator[tuple[str, list[Text
     yield "proof", _proof(report, console)
     yield "hunks", _hunks(report, console)
     yield "branch", _branch(report, console)
+    yield "saved", [said(line, console) for line in report.saved]
     yield "report", [said(file, console) for file in report.files[:1]]
 
 
@@ -80,6 +81,11 @@ def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
         return
     for note in change.notes:
         yield said(note, console, "yellow")
+    for hunk in change.hunks:
+        if hunk.fate is Fate.LEFT_OUT:
+            yield said(
+                f"left out of {hunk.path}, by {hunk.by}: {hunk.what}", console, "bold yellow"
+            )
     # What went in exactly where it was written for is as everybody expects; the report has it.
     files = [f for f in change.files if f.rung is not Rung.EXACT or any(h.offset for h in f.hunks)]
     for file in files[:_MOST_FILES]:
@@ -89,7 +95,9 @@ def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
 
 
 def _file(file: FileFacts, console: Console) -> Text:
-    way = f"{file.path}: {phrases.way_in(file)}, {phrases.moves(file)}"
+    by_hand = file.rung in (Rung.RESOLVED, Rung.EDITED)
+    way = f"{file.path}: {phrases.way_in(file)}"
+    way += "" if by_hand else f", {phrases.moves(file)}"
     return said(way, console, "dim")
 
 

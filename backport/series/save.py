@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,14 @@ class Edit:
     :param put: text, or a list of texts, by key; the keys are not there yet
     :param below: the key that they are put below, one line of text
     :param drop: keys that go, if they are there
+    :param to: other values, one line of text each, by keys that are there
     """
 
     change: int  # its number, from 1
     put: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     below: str = ""
     drop: tuple[str, ...] = ()
+    to: Mapping[str, str] = field(default_factory=dict)
 
 
 def edit_changes(manifest: Path, edits: Sequence[Edit]) -> bool:
@@ -49,6 +51,9 @@ def edit_changes(manifest: Path, edits: Sequence[Edit]) -> bool:
     wanted = yaml.load(text, yaml.BaseLoader)
     for edit in edits:
         # One at a time, for each moves what is below it.
+        for key, name in edit.to.items():
+            fresh = _changed(fresh, edit.change, key, name)
+            wanted["changes"][edit.change - 1][key] = name
         for key in edit.drop:
             fresh = _without(fresh, edit.change, key)
             wanted["changes"][edit.change - 1].pop(key, None)
@@ -73,26 +78,71 @@ def write_change_ids(series: Series) -> list[str]:
     return [each.change_id for each in made]
 
 
-def save_resolution(
-    series: Series, change: Change, patch: bytes, conflicts: Sequence[str] = ()
-) -> Path:
-    """Write the patch that a change becomes, and return its path.
+@dataclass(frozen=True)
+class Saved:
+    """What is to be saved of a resolution.
 
-    A change that has a patch gets this one in its place. One that is picked from a commit gets
-    it beside the commit: a ``patch`` key in the line below the ``commit`` key. The message of the
-    next run hangs on what was in conflict, so that is written, too.
+    :param conflicts: the paths that were in conflict
+    :param whole: nothing of the change was left out; else the message must go on saying so
     """
-    path = change.patch_file or series.folder / f"{change.number:04}-{_slug(change)}.patch"
-    replace_file(path, patch)
-    put: dict[str, str | Sequence[str]] = {} if change.patch_file else {"patch": path.name}
+
+    patch: bytes
+    conflicts: Sequence[str]
+    whole: bool = True
+
+
+def save_resolutions(
+    series: Series,
+    resolutions: Mapping[int, Saved],
+    before_last: Callable[[Mapping[int, str]], None] = lambda _: None,
+) -> list[Path]:
+    """Write the patches that changes become, and return the files that were written or changed.
+
+    Nothing that a person wrote is written over: each patch gets a file of its own, and
+    ``series.yaml``, which then names it, is replaced last, in one step.
+
+    :param before_last: is told the names by the changes' numbers before that step
+    """
+    names, edits, written = {}, [], []
+    for number, saved in resolutions.items():
+        change = series.changes[number - 1]
+        path = _free_name(series, change, saved.patch)
+        replace_file(path, saved.patch)
+        written.append(path)
+        names[number] = path.name
+        edits.append(_edit(change, os.path.relpath(path, series.folder), saved))
+    before_last(names)
+    manifest = series.changes[0].source[0]
+    if edit_changes(manifest, edits):
+        written.append(manifest)
+    return written
+
+
+def _free_name(series: Series, change: Change, patch: bytes) -> Path:
+    """Return the path of a file that is not there yet, or holds this very patch."""
+    if change.patch_file:
+        stem = change.patch_file.with_suffix("").with_name(f"{change.patch_file.stem}-resolved")
+    else:
+        stem = series.folder / f"{change.number:04}-{_slug(change)}"
+    numbers = ("", *(f"-{number}" for number in range(2, 1000)))
+    paths = (stem.with_name(f"{stem.name}{number}.patch") for number in numbers)
+    return next(path for path in paths if not path.exists() or path.read_bytes() == patch)
+
+
+def _edit(change: Change, name: str, saved: Saved) -> Edit:
+    """Name the patch, and what was in conflict, on which the message of the next run hangs."""
+    put: dict[str, str | Sequence[str]] = {} if change.patch_file else {"patch": name}
     before = change.conflicts or ()
-    if before != KEEP_SECTION and (change.commit or change.conflicts_section):
-        put["conflicts"] = [*dict.fromkeys((*before, *conflicts))]
+    section = change.conflicts_section or not saved.whole
+    if before != KEEP_SECTION and (change.commit or section):
+        put["conflicts"] = [*dict.fromkeys((*before, *saved.conflicts))]
+    if section and not change.conflicts_section:
+        put["conflicts-section"] = "true"
     # What is saved has git's own prefixes, so it needs no strip.
-    drop = ("strip", "conflicts") if "conflicts" in put else ("strip",)
+    drop = ("strip", *(key for key in put if key != "patch"))
     below = "commit" if change.commit else "patch"
-    edit_changes(change.source[0], [Edit(change.number, put, below, drop)])
-    return path
+    to = {"patch": name} if change.patch_file else {}
+    return Edit(change.number, put, below, drop, to)
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -145,6 +195,11 @@ def _with(text: str, edit: Edit, key: str, value: str | Sequence[str]) -> str:
     lines += [] if isinstance(value, str) else [f"  - {_flow(each)}" for each in value]
     gap = "" if text[:end].endswith("\n") else newline
     return text[:end] + gap + "".join(indent + line + newline for line in lines) + text[end:]
+
+
+def _changed(text: str, number: int, key: str, value: str) -> str:
+    old = next(v for k, v in _mapping(text, number).value if k.value == key)
+    return text[: old.start_mark.index] + _flow(value) + text[old.end_mark.index :]
 
 
 def _without(text: str, number: int, key: str) -> str:

@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import report_samples as samples
-from backport.apply.markers import Marked
 from backport.report.document import NextStep
-from backport.report.plan import PendingFileView, PendingView, show_pending, show_plan
+from backport.report.pending import PendingFacts, PendingFileFacts, PlaceFacts, show_pending
+from backport.report.plan import show_plan
 from backport.report.summary import summary
 from backport.series.message import Written
 
@@ -188,51 +188,64 @@ def test_a_plan_needs_as_many_messages_as_changes() -> None:
         show_plan(samples.series(), [], console())
 
 
-def pending(*files: PendingFileView) -> PendingView:
+def pending(*files: PendingFileFacts) -> PendingFacts:
     """A pending conflict with those files."""
-    return PendingView(
+    return PendingFacts(
         series="ocata/bug-1783613",
         change=2,
         subject="Handle [stable only] races",
         checkout="/home/ana/src/nova",
         base=samples.BASE,
-        work_tree="/state/conflicts/work-2",
+        work_tree="/state/conflicts/work 2",
         files=files,
+        next=(NextStep(command="backport continue", why="go on"),),
     )
 
 
-def test_a_pending_conflict_shows_both_sides_of_each_hunk_and_what_to_type() -> None:
-    place = Marked(1762, b"    quotas.commit()\n", None, b"    if found:\n\tcaf\xe9\n")
-    empty = Marked(1800, b"", None, b"x\n" * 30)
+def test_a_pending_conflict_shows_all_sides_of_what_is_left_and_what_to_type() -> None:
+    place = PlaceFacts(
+        line=1762,
+        branch="    quotas.commit()\n",
+        base="    x\n",
+        change="    if found:\n\tcaf\xe9\n",
+    )
+    empty = PlaceFacts(line=1800, branch="", change="x\n" * 30)
     target = console()
     show_pending(
         pending(
-            PendingFileView("nova/compute/api.py", ("hunk 2 does not apply",), (place, empty)),
-            PendingFileView("nova/quota.py", ("hunk 1 was moved",)),
+            PendingFileFacts(
+                path="nova/compute/api.py",
+                decided=False,
+                reasons=("the branch has changed the same lines",),
+                markers=(1762, 1800),
+                places=(place, empty),
+                ways=(NextStep(command="backport continue --leave-out x", why="without it"),),
+            ),
+            PendingFileFacts(path="nova/quota.py", decided=True, deed="edited"),
         ),
         target,
     )
     text = written(target)
     assert text.splitlines()[:3] == [
         "",
-        " ! Conflict pending  in change 2",
+        " ! Conflict pending  in change 2: 1 file of 2 undecided",
         " Handle [stable only] races",
     ]
     for line in (
-        " onto     77ece76a70 in /home/ana/src/nova",
-        " edit in  /state/conflicts/work-2",
-        " nova/compute/api.py",
-        "   hunk 2 does not apply",
+        " ! nova/compute/api.py: undecided: markers at 1762, 1800",
+        "   the branch has changed the same lines",
         "   line 1762",
         "     the branch has:",
         "           quotas.commit()",
+        "     the change was made from:",
         "     the change has:",
         "           if found:",
-        "               caf\\xe9",
         "     the branch has nothing here",
         "       and 16 more lines",
-        "   ✓ no markers are left in it",
+        "   backport continue --leave-out x",
+        " ✓ nova/quota.py: edited",
+        " onto     77ece76a70 in /home/ana/src/nova",
+        "   cd '/state/conflicts/work 2'",
         "   backport continue",
-        "   backport abort",
     ):
         assert line in text.splitlines(), line
