@@ -21,6 +21,7 @@ from rich.console import Console
 
 from backport import __version__
 from backport.checkout.remote import without_password
+from backport.commands.config import read_config
 from backport.commands.reports import run_folder
 from backport.errors import BackportError, ExitCode, InterruptedAfterError
 from backport.pipeline import Findings
@@ -28,7 +29,6 @@ from backport.progress import Progress, Silent
 from backport.report.build import Invocation, build_report
 from backport.report.document import Action, Report
 from backport.resources import data_folder, source_folder
-from backport.series.config import read_config
 from backport.session import Places
 
 

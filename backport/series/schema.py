@@ -32,13 +32,18 @@ class Keys(BaseModel):
     )
 
 
+def _key(meaning: str, example: str, default: Any = ..., **limits: Any) -> Any:
+    """A key, as the table of all keys in README.md tells it (tests/series/test_keys.py)."""
+    return Field(default, description=meaning, examples=[example], **limits)
+
+
 class KeepKeys(Keys):
     """``tests.keep``: see :class:`backport.series.model.Keepsake`."""
 
-    module: f.Dotted
-    attribute: f.Identifier
-    depends_on: tuple[f.TreePath, ...] = ()
-    note: f.Line = ""
+    module: f.Dotted = _key("where test fixtures keep something costly", "nova.tests.fixtures")
+    attribute: f.Identifier = _key("the name that they keep it under", "DB_SCHEMA")
+    depends_on: tuple[f.TreePath, ...] = _key("the files that it is made from", "[nova/db/]", ())
+    note: f.Line = _key("what a report says of a run that got it", "no migration was run", "")
 
 
 def _one_lock(value: Any) -> Any:
@@ -49,14 +54,25 @@ def _one_lock(value: Any) -> Any:
 class TestsKeys(Keys):
     """``tests`` of branch.yaml."""
 
-    python: Annotated[tuple[f.PythonVersion, ...], Field(min_length=1)]
-    requirements: Annotated[dict[str, f.File], BeforeValidator(_one_lock)]
-    paths: Annotated[tuple[f.TreePath, ...], Field(min_length=1)]
-    apart: tuple[f.TreePath, ...] = ()
-    environment: dict[f.Variable, str] = Field(default_factory=dict)
-    timeout: _Seconds = 1800.0
-    test_timeout: _Seconds = 160.0
-    keep: tuple[KeepKeys, ...] = ()
+    python: tuple[f.PythonVersion, ...] = _key(
+        "the interpreters of the branch's gate, the best first", '["2.7"]', min_length=1
+    )
+    requirements: Annotated[dict[str, f.File], BeforeValidator(_one_lock)] = _key(
+        "the lock, a file of pinned versions; by version where there are several Pythons",
+        "requirements-py27.txt",
+    )
+    paths: tuple[f.TreePath, ...] = _key(
+        "where tests live; the rest is code under test", "[nova/tests/]", min_length=1
+    )
+    apart: tuple[f.TreePath, ...] = _key(
+        "no process runs tests of two of these", "[nova/tests/unit/, nova/tests/functional/]", ()
+    )
+    environment: dict[f.Variable, str] = _key(
+        "variables for the tests", '{OS_TEST_TIMEOUT: "160"}', {}
+    )
+    timeout: _Seconds = _key("seconds for one run of tests", "3600", 1800.0)
+    test_timeout: _Seconds = _key("seconds for one test", "700", 160.0)
+    keep: tuple[KeepKeys, ...] = _key("what is handed from run to run", "(below)", ())
 
     __test__ = False  # pytest: not a test class
 
@@ -64,66 +80,104 @@ class TestsKeys(Keys):
 class EmbeddedKeys(Keys):
     """``embedded`` of branch.yaml."""
 
-    sdist: f.Sdist
-    sha256: f.Sha256
-    rewind: f.File | None = None
+    sdist: f.Sdist = _key("the release on the package index", "nova==15.1.5")
+    sha256: f.Sha256 = _key("its checksum", "32af5e4e… (64 digits)")
+    rewind: f.File | None = _key(
+        "what takes fixes that it has back out", "rewind-15.1.5.yaml", None
+    )
 
 
 class BranchKeys(Keys):
     """branch.yaml."""
 
-    project: f.Project
-    branch: f.Ref
-    release_line: f.ReleaseLine
-    stable_only_tag: f.Line = "[stable-only]"
-    eol_tag: f.Ref | None = None
-    newer_branches: tuple[f.Ref, ...] = ()
-    tests: TestsKeys | None = None
-    embedded: EmbeddedKeys | None = None
-    lint: dict[str, Literal["error", "warning", "note", "off"]] = Field(default_factory=dict)
+    project: f.Project = _key("the project, as Gerrit names it", "openstack/nova")
+    branch: f.Ref = _key("the branch that is fixed", "stable/ocata")
+    release_line: f.ReleaseLine = _key("what its releases begin with", '"15.1"')
+    stable_only_tag: f.Line = _key(
+        "goes in front of a subject that master lacks", '"[stable only]"', "[stable-only]"
+    )
+    eol_tag: f.Ref | None = _key("the tag that its end of life left", "ocata-eol", None)
+    newer_branches: tuple[f.Ref, ...] = _key(
+        "where a fix has to be before, oldest first", "[stable/pike, master]", ()
+    )
+    tests: TestsKeys | None = _key("how its tests are run; without it nothing is", "(below)", None)
+    embedded: EmbeddedKeys | None = _key(
+        "the checkout that is made where none is given", "(below)", None
+    )
+    lint: dict[str, Literal["error", "warning", "note", "off"]] = _key(
+        "how much a rule of the policy counts (`backport lint --list`)", "{P12: off}", {}
+    )
 
 
 class ChangeKeys(Keys):
     """One of ``changes`` of series.yaml."""
 
-    kind: Kind
-    patch: f.File | None = None
-    strip: Annotated[int, Field(ge=0, le=20)] | None = None
-    commit: f.Commit | None = None
-    subject: f.Line = ""
-    description: f.Description = ""
-    change_id: f.ChangeId = ""
-    tests: tuple[f.Test, ...] = ()
-    author: f.Author | None = None
-    date: f.Date | None = None
-    provenance: tuple[f.FullCommit, ...] = ()
-    trailers: tuple[f.Trailer, ...] = ()
-    allow_empty: bool = False
-    conflicts_section: bool | None = None
-    conflicts: f.Conflicts | None = None
-    note: f.Description = ""
-    trailers_add: tuple[f.Trailer, ...] = ()
+    kind: Kind = _key("regression-test, fix, partial-fix or other: decides the bug's line", "fix")
+    patch: f.File | None = _key(
+        "a git diff beside series.yaml; beside commit: the resolution of its conflicts",
+        "0001-fix.patch",
+        None,
+    )
+    strip: int | None = _key(
+        "leading parts of names to take off, where the patch leaves it open", "1", None, ge=0, le=20
+    )
+    commit: f.Commit | None = _key("a commit of a newer branch, to be picked", "0123abcd…", None)
+    subject: f.Line = _key("without the tag; a pick has its own", "Fix the bounds", "")
+    description: f.Description = _key("the text; a pick has its own", "\\| and lines below", "")
+    change_id: f.ChangeId = _key(
+        "left out: the picked commit's, or made from series and place", "Ib65b0c7c…", ""
+    )
+    tests: tuple[f.Test, ...] = _key(
+        "to run besides those that the patch adds or changes", "[nova.tests.unit.test_x]", ()
+    )
+    author: f.Author | None = _key("left out: the pick's, or who runs this", "A <a@b.c>", None)
+    date: f.Date | None = _key(
+        "left out: the pick's, or the base's", "2018-08-06T14:32:00+00:00", None
+    )
+    provenance: tuple[f.FullCommit, ...] = _key(
+        "for a patch that was picked: the commits, master's first", "[0123abcd…]", ()
+    )
+    trailers: tuple[f.Trailer, ...] = _key(
+        "further ones, of a patch", '["Co-Authored-By: A <a@b.c>"]', ()
+    )
+    trailers_add: tuple[f.Trailer, ...] = _key(
+        "further ones, of a pick", '["Depends-On: Ib65b…"]', ()
+    )
+    note: f.Description = _key(
+        "a NOTE, below the Conflicts section or above the trailers", '"NOTE(me): no v2.53."', ""
+    )
+    conflicts_section: bool | None = _key(
+        "list what was in conflict in the message; left out: the series'", "true", None
+    )
+    conflicts: f.Conflicts | None = _key(
+        "what patch resolves (continue --save writes it), or keep: leave the pick's section in",
+        "[nova/x.py]",
+        None,
+    )
+    allow_empty: bool = _key("a commit without a change is meant", "true", False)
 
 
 class SeriesKeys(Keys):
     """series.yaml."""
 
-    title: f.Line
-    bug: Annotated[int, Field(ge=1, le=10**9)] | None = None
-    stable_only: f.Line | None = None
-    author: f.Author | None = None
-    date: f.Date | None = None
-    conflicts_section: bool = False
-    conflicts: Literal["keep"] | None = None
-    changes: Annotated[tuple[ChangeKeys, ...], Field(min_length=1)]
+    title: f.Line = _key("what it is about", "Servers are rebuilt twice")
+    bug: int | None = _key("the bug on Launchpad", "1783613", None, ge=1, le=10**9)
+    stable_only: f.Line | None = _key(
+        "why master lacks it; puts the tag in front", "not on master", None
+    )
+    author: f.Author | None = _key("of changes that do not say", "A <a@b.c>", None)
+    date: f.Date | None = _key("of changes that do not say", "2018-08-06T14:32:00+00:00", None)
+    conflicts_section: bool = _key("of changes that do not say", "true", False)
+    conflicts: Literal["keep"] | None = _key("of picks that do not say", "keep", None)
+    changes: tuple[ChangeKeys, ...] = _key("the changes, in order", "(below)", min_length=1)
 
 
 class ConfigKeys(Keys):
     """The configuration file, and backport.yaml beside a folder of series."""
 
-    checkout: f.Line | None = None
-    patches: tuple[f.Line, ...] = ()
-    jobs: Annotated[int, Field(ge=1, le=256)] | None = None
+    checkout: f.Line | None = _key("where --checkout is not given", "~/src/nova", None)
+    patches: tuple[f.Line, ...] = _key("folders of series, too", "[~/series]", ())
+    jobs: int | None = _key("test processes side by side", "4", None, ge=1, le=256)
 
 
 class EditKeys(Keys):
