@@ -10,31 +10,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from backport.apply.outcome import AppliedChange, Outcome
-from backport.checkout.scratch import Scratch
+from backport.apply.outcome import Outcome
 from backport.environment.environment import describe, ensure_environment
 from backport.environment.interpreter import find_interpreter
 from backport.errors import ExitCode, UsageError
-from backport.kept import digest, read_checked, write_checked
 from backport.progress import Progress
 from backport.proof.cells import Ask, Runs
-from backport.proof.matrix import Claim, Step
-from backport.proof.proof_trees import GitTrees
+from backport.proof.claims import check_tests, make_claim, tests_changed
 from backport.proof.prove import ProofOptions, prove, together
 from backport.report.document import EnvironmentFacts
 from backport.request import TestOptions
 from backport.runner.cpu_tokens import Tokens
 from backport.runner.results import Environment, Proof, Run, Status, Verdict
 from backport.runner.runner import Workshop
-from backport.selection.missing_tests import check_named
-from backport.selection.targeted import ChangedFile, Selection, changed_tests
-from backport.selection.test_classes import Sources
+from backport.runner.trees import Trees
 from backport.series.model import Branch, Series, TestSettings
 from backport.session import Places, Session
 from backport.workspace import remove
 
-#: Goes into the key of kept selections: another way to find tests finds other tests.
-SELECTION = "2"
 #: The logs of so many runs are kept, for so long.
 KEPT_LOGS, KEPT_SECONDS = 50, 30 * 24 * 3600
 
@@ -141,10 +134,10 @@ def verify(
     :raises CannotTellError: no interpreter, or no environment
     """
     settings = test_settings(series.branch)
-    claim = make_claim(session, settings, outcome)
+    claim = make_claim(session.scratch, session.places.cache, settings, outcome)
     environments = ensure_environments(session.places, series.branch, options, progress)
     progress.step("verify", "the tests of each change, on its commit and on the code before it")
-    trees = GitTrees(session.scratch, session.checkout.git_dir, _recipes(session, outcome))
+    trees = Trees(session.scratch, session.checkout.git_dir, _recipes(session, outcome))
     how = ProofOptions(options.repeat, options.full_red, options.prove_hunks)
     proofs = []
     for environment in environments:
@@ -165,7 +158,7 @@ def test_commit(
     settings = test_settings(branch)
     tree = session.scratch.tree(commit)
     check_tests(session.scratch, tree, tests)
-    trees = GitTrees(session.scratch, session.checkout.git_dir)
+    trees = Trees(session.scratch, session.checkout.git_dir)
     ask = Ask(f"tests {commit[:10]}", tree, tuple(tests))
     environments = ensure_environments(session.places, branch, options, progress)
     progress.step("test", commit[:10])
@@ -183,7 +176,7 @@ def runs_in(
     environment: Environment,
     settings: TestSettings,
     options: TestOptions,
-    trees: GitTrees,
+    trees: Trees,
     progress: Progress,
 ) -> Runs:
     """Set a workshop up for runs in one environment."""
@@ -225,74 +218,3 @@ def _recipes(session: Session, outcome: Outcome) -> dict[str, str]:
         recipe += f" && git apply {shlex.quote(str(patch))}"
         recipes[one.tree] = recipe
     return recipes
-
-
-def make_claim(session: Session, settings: TestSettings, outcome: Outcome) -> Claim:
-    """Say what is to be proven, and by which tests.
-
-    :raises UsageError: a named test does not exist
-    """
-    steps = [_step(session, settings, one) for one in outcome.applied]
-    return Claim(session.scratch.tree(outcome.base), tuple(steps), settings.paths)
-
-
-def _step(session: Session, settings: TestSettings, one: AppliedChange) -> Step:
-    change = one.change
-    if one.already_in:
-        return Step(change.number, change.kind, one.tree)
-    before = session.scratch.tree(one.parent)
-    # Read from sources, so it is a function of two trees; it takes a second on nova.
-    key = digest(SELECTION, before, one.tree, *settings.paths, "named", *change.tests)
-    kept = session.places.cache / "selections" / f"{key}.json"
-    changed = read_checked(kept)
-    if changed is None:
-        check_tests(session.scratch, one.tree, change.tests)
-        found = tests_changed(session.scratch, settings, before, one.tree)
-        changed = [found.own, found.touched]
-        write_checked(kept, changed)
-    own, touched = map(tuple, changed)
-    if not (own or change.tests):  # there is nothing nearer to it
-        own, touched = touched, ()
-    return Step(change.number, change.kind, one.tree, change.tests, own, touched)
-
-
-def check_tests(scratch: Scratch, tree: str, tests: Sequence[str]) -> None:
-    """Refuse tests that do not exist; a package stands for all modules below it.
-
-    :raises UsageError: naming each, with the nearest name that there is
-    """
-    single = [test for test in tests if not _is_package(scratch, tree, test)]
-    missing = check_named(
-        single,
-        lambda path: scratch.file(tree, path),
-        lambda folder: scratch.paths(tree, folder),
-    )
-    if missing:
-        raise UsageError(
-            "\n".join(str(one) for one in missing),
-            "Correct the names; a test that was named and did not run is never a pass.",
-        )
-
-
-def _is_package(scratch: Scratch, tree: str, name: str) -> bool:
-    dotted = all(part.isidentifier() for part in name.split("."))
-    return dotted and bool(scratch.paths(tree, name.replace(".", "/") + "/"))
-
-
-def tests_changed(scratch: Scratch, settings: TestSettings, before: str, after: str) -> Selection:
-    """Return the tests that differ between two trees."""
-    files = {
-        path: ChangedFile(scratch.file(before, path), scratch.file(after, path))
-        for path in scratch.changed_paths(before, after)
-        if path.startswith(settings.paths)
-    }
-    return changed_tests(files, _sources(scratch, settings, after))
-
-
-def _sources(scratch: Scratch, settings: TestSettings, tree: str) -> Sources:
-    return Sources(
-        read=lambda path: scratch.file(tree, path),
-        holding=lambda word: [
-            path for path in scratch.holding(tree, word, settings.paths) if path.endswith(".py")
-        ],
-    )

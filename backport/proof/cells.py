@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from backport.environment.cleanup import tidy
 from backport.progress import Progress
-from backport.proof.kept_results import Results
-from backport.proof.proof_trees import Trees
 from backport.runner.exported_tree import Store, TreeFolder
+from backport.runner.kept_results import Results
 from backport.runner.results import (
     WORST_FIRST,
     Environment,
@@ -22,6 +22,7 @@ from backport.runner.results import (
     in_words,
 )
 from backport.runner.runner import Manner, Workshop, run_tests
+from backport.runner.trees import Trees
 from backport.series.model import TestSettings
 from backport.workplace import workplace
 from backport.workspace import remove
@@ -123,7 +124,13 @@ class Runs:
         seen by another run, and the other way round; both notice, by the times of the files.
         """
         name = f"{laid.folder.name}-{ask.label.replace(' ', '-').replace('/', '-')}.log"
-        manner = Manner(ask.fail_fast, self._trees.recipe(ask.tree), self._logs / name)
+        manner = Manner(
+            ask.fail_fast,
+            self._trees.recipe(ask.tree),
+            self._logs / name,
+            loaded=partial(self.progress.cell_started, ask.label),
+            heard=lambda one: self.progress.cell_test(ask.label, one.id, not _failed(one.status)),
+        )
         try:
             run = run_tests(
                 self._environment,
@@ -132,7 +139,6 @@ class Runs:
                 self._settings,
                 replace(self._workshop, scratch=self._place),
                 manner,
-                _Hearing(self.progress, ask.label),
             )
             if laid.shared and laid.changed():
                 return None
@@ -153,20 +159,8 @@ class _Waiting:
     run: Future[Run | None]
 
 
-class _Hearing:
-    """Hands on to the progress of a command what one run tells."""
-
-    def __init__(self, progress: Progress, label: str) -> None:
-        self._progress, self._label = progress, label
-
-    def loaded(self, total: int) -> None:
-        """Tell that the run begins."""
-        self._progress.cell_started(self._label, total)
-
-    def test(self, result: TestResult) -> None:
-        """Tell of a test."""
-        said_nothing = result.status in (Status.SKIPPED, Status.NOT_RUN)
-        self._progress.cell_test(self._label, result.id, result.status.passed or said_nothing)
+def _failed(status: Status) -> bool:
+    return not status.passed and status not in (Status.SKIPPED, Status.NOT_RUN)
 
 
 def _well(ask: Ask, run: Run) -> bool | None:

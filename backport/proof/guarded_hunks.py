@@ -17,8 +17,8 @@ from backport.patch.model import FilePatch, Hunk
 from backport.patch.reader import parse_patch
 from backport.proof.cells import Ask, Runs
 from backport.proof.matrix import Claim, Step
-from backport.proof.proof_trees import Trees
 from backport.runner.results import Guard, HunkProof, Run, Status, TestResult
+from backport.runner.trees import Trees
 from backport.source.outline import same_code
 
 _PROSE = (".rst", ".md", ".txt", ".po", ".pot")

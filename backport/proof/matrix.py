@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backport.proof.proof_trees import Trees
 from backport.runner.results import CellKind
+from backport.runner.trees import Trees
 from backport.selection.test_classes import is_test_name
 from backport.selection.test_names import chosen, shortest
 from backport.series.model import Kind

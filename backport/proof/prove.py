@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from backport.proof.cells import Ask, Runs
 from backport.proof.guarded_hunks import prove_hunks
 from backport.proof.matrix import Claim, Planned, plan, plan_touched
-from backport.proof.proof_trees import Trees
 from backport.proof.verdict import (
     GREEN,
     SEVERITY,
@@ -30,6 +29,7 @@ from backport.proof.verdict import (
     not_passed,
 )
 from backport.runner.results import Cell, CellKind, Proof, Run, Status, TestResult
+from backport.runner.trees import Trees
 from backport.selection.test_names import chosen
 
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backport.checkout.objects import Entry
-from backport.proof.proof_trees import Trees
 from backport.runner.results import Environment
+from backport.runner.trees import Trees
 
 _MANY = 20  # blobs; more are exported at once, fewer are read one by one
 

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from backport.runner.results import TestResult
-
-
-class Listener(Protocol):
-    """Who hears of tests while they run."""
-
-    def loaded(self, total: int) -> None:
-        """The tests are known: so many."""
-
-    def test(self, result: TestResult) -> None:
-        """A test has ended."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +21,8 @@ class Terms:
     apart: tuple[str, ...]  # what no two tests of one process are of: see Line
     broken_off: Callable[[], str]  # why the run has to end now, or ""
     kept: Callable[[str, Any], None]  # what the project's fixtures have worked out
+    loaded: Callable[[int], object]  # so many tests are known
+    heard: Callable[[TestResult], object]  # a test has ended
 
 
 @dataclass

@@ -20,7 +20,7 @@ from typing import Any
 
 from backport.process import Bounded, Running
 from backport.runner.cpu_tokens import Claim, Tokens
-from backport.runner.messages import Listener, Terms, Told
+from backport.runner.messages import Terms, Told
 from backport.runner.order import Line, Next
 from backport.runner.results import Status, TestResult
 
@@ -66,11 +66,8 @@ class Dialogue:
         self.output = Bounded(20_000)
         self.told = Told()
 
-    def hold(
-        self, start: Callable[[], Running], listener: Listener, log: Callable[[bytes], None]
-    ) -> Told:
+    def hold(self, start: Callable[[], Running], log: Callable[[bytes], None]) -> Told:
         """Start the process once there is a token for it, and talk until all is told."""
-        self._listener = listener
         try:
             if not self._wait_for_token():
                 return self.told
@@ -205,7 +202,7 @@ class Dialogue:
         self._importing = ""
         self._line = Line(record["units"], self._terms.expected, self._terms.apart)
         self._claims.pop().give_back()
-        self._listener.loaded(sum(map(len, record["units"])) + len(record["problems"]))
+        self._terms.loaded(sum(map(len, record["units"])) + len(record["problems"]))
         for problem in record["problems"]:
             self._tell(problem["id"], Status(problem["status"]), 0.0, problem["detail"])
 
@@ -260,7 +257,7 @@ class Dialogue:
     def _tell(self, test: str, status: Status, seconds: float, detail: str) -> None:
         result = TestResult(test, status, seconds, detail)
         self.told.results.append(result)
-        self._listener.test(result)
+        self._terms.heard(result)
         if self._terms.fail_fast and not status.passed and status is not Status.SKIPPED:
             self.told.stopped = True
 

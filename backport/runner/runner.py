@@ -7,19 +7,18 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from backport.process import BoundedFile, Command, Running
-from backport.proof.kept_results import Durations
 from backport.runner.cpu_tokens import Tokens
 from backport.runner.exported_tree import TreeFolder
-from backport.runner.kept_schema import Keepsakes
-from backport.runner.messages import Listener, Terms, Told
+from backport.runner.kept_results import Durations, Keepsakes
+from backport.runner.messages import Terms, Told
 from backport.runner.protocol import Dialogue
 from backport.runner.results import WORST_FIRST, Environment, Run, TestResult
-from backport.runner.test_environ import Surroundings, entry_points_folder, surroundings
+from backport.runner.test_environ import entry_points_folder, surroundings
 from backport.series.model import TestSettings
 from backport.workplace import full
 from backport.workspace import remove
@@ -49,6 +48,10 @@ class Workshop:
     stop: threading.Event = field(default_factory=threading.Event)
 
 
+def _unheard(_said: object) -> None:
+    """Nobody listens."""
+
+
 @dataclass(frozen=True)
 class Manner:
     """How a run is made, beyond which tests.
@@ -57,21 +60,15 @@ class Manner:
     :param prelude: shell commands that put the tree into the current folder, for the command that
         a person can run; without them the command names the folder that the tree was in
     :param log: gets what the test process itself printed, such as warnings at import
+    :param loaded: is told how many tests there are
+    :param heard: is told of each test when it ends
     """
 
     fail_fast: bool = False
     prelude: str = ""
     log: Path | None = None
-
-
-class Unheard:
-    """A listener that does not listen."""
-
-    def loaded(self, total: int) -> None:
-        """Ignore it."""
-
-    def test(self, result: TestResult) -> None:
-        """Ignore it."""
+    loaded: Callable[[int], object] = _unheard
+    heard: Callable[[TestResult], object] = _unheard
 
 
 def run_tests(
@@ -80,8 +77,7 @@ def run_tests(
     selection: Sequence[str],
     settings: TestSettings,
     workshop: Workshop,
-    manner: Manner | None = None,
-    listener: Listener | None = None,
+    manner: Manner = Manner(),
 ) -> Run:
     """Run tests of a tree that is laid out in a folder.
 
@@ -92,7 +88,6 @@ def run_tests(
     :raises StartError: the environment's interpreter cannot be started
     :raises OSError: the scratch folder cannot be written to
     """
-    manner = manner or Manner()
     began = time.monotonic()
     home = Path(tempfile.mkdtemp(prefix="home-", dir=workshop.scratch))
     try:
@@ -113,101 +108,80 @@ def run_tests(
                 }
             )
         )
-        talk = _Talk(workshop, settings, manner, durations, keepsakes)
-        told = talk.hold(environment, tree.folder, spec, around, listener or Unheard())
+        terms = _terms(workshop, settings, manner, durations, keepsakes)
+        command = (str(environment.python), str(_WORKER), str(spec))
+        start = Command(command, tree.folder, around.variables)
+        told = _talk(start, manner.log or spec.with_suffix(".log"), workshop.tokens, terms)
     finally:
         remove(home)
     durations.learn(told.results)
-    return _run(environment, tree, selection, told, talk, around, time.monotonic() - began)
-
-
-@dataclass(frozen=True)
-class _Talk:
-    """The pieces that a dialogue is put together from."""
-
-    workshop: Workshop
-    settings: TestSettings
-    manner: Manner
-    durations: Durations
-    keepsakes: Keepsakes
-
-    def hold(
-        self,
-        environment: Environment,
-        root: Path,
-        spec: Path,
-        around: Surroundings,
-        listener: Listener,
-    ) -> Told:
-        orders_out, control = os.pipe()
-        events, records_in = os.pipe()
-        argv = (str(environment.python), str(_WORKER), str(spec), str(orders_out), str(records_in))
-        log = BoundedFile(self.manner.log or spec.with_suffix(".log"), _LOG_LIMIT)
-        theirs = [orders_out, records_in]
-
-        def start() -> Running:
-            process = Running(Command(argv, root, around.variables), tuple(theirs))
-            while theirs:
-                os.close(theirs.pop())
-            return process
-
-        dialogue = Dialogue(control, events, self.workshop.tokens, self._terms())
-        try:
-            told = dialogue.hold(start, listener, log.add)
-        finally:
-            log.close()
-            for fd in theirs:
-                os.close(fd)
-        if told.problem:
-            said = dialogue.output.value().decode("utf-8", "replace").strip()
-            told.problem += f"; it said:\n{said}" if said else ""
-        return told
-
-    def _terms(self) -> Terms:
-        return Terms(
-            jobs=self.workshop.jobs,
-            deadline=time.monotonic() + self.settings.timeout,
-            test_timeout=self.settings.test_timeout,
-            expected=self.durations.expected,
-            fail_fast=self.manner.fail_fast,
-            apart=self.settings.apart,
-            broken_off=self._broken_off,
-            kept=self.keepsakes.keep,
-        )
-
-    def _broken_off(self) -> str:
-        if self.workshop.stop.is_set():
-            return "interrupted"
-        if full(self.workshop.scratch):
-            return f"there is no more room in {self.workshop.scratch}"
-        return ""
-
-
-def _run(
-    environment: Environment,
-    tree: TreeFolder,
-    selection: Sequence[str],
-    told: Told,
-    talk: _Talk,
-    around: Surroundings,
-    seconds: float,
-) -> Run:
-    runner = told.facts.get("runner", "unittest")
-    notes = [talk.keepsakes.said_of(name) for name in told.facts.get("given", ())]
+    notes = [keepsakes.said_of(name) for name in told.facts.get("given", ())]
     if told.stopped:
         notes.append("stopped at the first test that did not pass")
-    version = told.facts.get("python", environment.version)
+    runner = told.facts.get("runner", "unittest")
     return Run(
         tree=tree.tree,
         selection=tuple(selection),
         results=folded(told.results),
-        seconds=seconds,
-        command=around.by_hand(talk.manner.prelude, tree.folder, runner, selection),
-        interpreter=f"{environment.python} ({version})",
+        seconds=time.monotonic() - began,
+        command=around.by_hand(manner.prelude, tree.folder, runner, selection),
+        interpreter=f"{environment.python} ({told.facts.get('python', environment.version)})",
         environment=environment.key,
-        log=talk.manner.log,
+        log=manner.log,
         problem=told.problem,
         notes=tuple(notes),
+    )
+
+
+def _talk(start: Command, log_file: Path, tokens: Tokens, terms: Terms) -> Told:
+    orders_out, control = os.pipe()
+    events, records_in = os.pipe()
+    theirs = [orders_out, records_in]
+    log = BoundedFile(log_file, _LOG_LIMIT)
+
+    def started() -> Running:
+        process = Running(replace(start, argv=(*start.argv, *map(str, theirs))), tuple(theirs))
+        while theirs:
+            os.close(theirs.pop())
+        return process
+
+    dialogue = Dialogue(control, events, tokens, terms)
+    try:
+        told = dialogue.hold(started, log.add)
+    finally:
+        log.close()
+        for fd in theirs:
+            os.close(fd)
+    if told.problem:
+        said = dialogue.output.value().decode("utf-8", "replace").strip()
+        told.problem += f"; it said:\n{said}" if said else ""
+    return told
+
+
+def _terms(
+    workshop: Workshop,
+    settings: TestSettings,
+    manner: Manner,
+    durations: Durations,
+    keepsakes: Keepsakes,
+) -> Terms:
+    def broken_off() -> str:
+        if workshop.stop.is_set():
+            return "interrupted"
+        full_up = full(workshop.scratch)
+        return f"there is no more room in {workshop.scratch}" if full_up else ""
+
+    return Terms(
+        jobs=workshop.jobs,
+        deadline=time.monotonic() + settings.timeout,
+        test_timeout=settings.test_timeout,
+        expected=durations.expected,
+        fail_fast=manner.fail_fast,
+        apart=settings.apart,
+        broken_off=broken_off,
+        kept=keepsakes.keep,
+        loaded=manner.loaded,
+        heard=manner.heard,
     )
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from backport.progress import Silent
 from backport.proof.cells import Ask
-from backport.proof.proof_trees import GitTrees
 from backport.request import TestOptions
 from backport.runner.results import Run, Status
+from backport.runner.trees import Trees
 from backport.verification import runs_in, test_settings
 from bench.proof import applied, environment_of
 from bench.stand import BenchError, Stand, run
@@ -58,7 +58,7 @@ def measure(stand: Stand) -> list[Section]:
     with stand.session() as session:
         environment, settings = environment_of(stand), test_settings(stand.series.branch)
         tree = session.scratch.tree(applied(stand, session).tip)
-        trees = GitTrees(session.scratch, session.checkout.git_dir)
+        trees = Trees(session.scratch, session.checkout.git_dir)
         place = (session, environment, settings, TestOptions(fresh=True), trees, Silent())
         (made,) = runs_in(*place).make([Ask("bench", tree, (name,))])
         folder = stand.new_folder("upstream")

@@ -17,9 +17,9 @@ from backport.apply.outcome import Outcome
 from backport.progress import Silent
 from backport.proof.cells import Ask
 from backport.proof.matrix import FIXES
-from backport.proof.proof_trees import GitTrees
 from backport.request import TestOptions
 from backport.runner.results import Environment, Verdict
+from backport.runner.trees import Trees
 from backport.series.model import Person
 from backport.session import Session
 from backport.verification import ensure_environments, runs_in, test_settings, verify
@@ -183,7 +183,7 @@ def _alone(stand: Stand, tests: tuple[str, ...]) -> Spent:
 
         def work() -> None:
             environment = environment_of(stand)
-            trees = GitTrees(session.scratch, session.checkout.git_dir)
+            trees = Trees(session.scratch, session.checkout.git_dir)
             place = (session, environment, test_settings(branch), options, trees, Silent())
             made.extend(runs_in(*place).make([Ask("bench", tree, tests)]))
 

@@ -247,8 +247,8 @@ def test_names_are_packages_modules_classes_and_methods(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("tests.test_it.T.test_3", "the nearest is test_"),
-        ("tests.test_if", "the nearest is test_it"),
+        ("tests.test_it.T.test_3", "there is no test_3 in tests.test_it.T"),
+        ("tests.test_if", "there is no test_if in tests"),
         ("nowhere.test_it", "no module nowhere"),
         ("tests.test_it.Mixin", "Mixin is no test case"),
         ("tests.test_it.Mixin.test_m", "Mixin is no test case"),

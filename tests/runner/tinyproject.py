@@ -16,11 +16,11 @@ from backport.checkout.objects import Entry
 from backport.checkout.scratch import create_scratch
 from backport.environment.interpreter import find_interpreter
 from backport.errors import CannotTellError
-from backport.proof.proof_trees import GitTrees
 from backport.runner.cpu_tokens import Tokens
 from backport.runner.exported_tree import Store
 from backport.runner.results import Environment, Run, Status, TestResult
 from backport.runner.runner import Manner, Workshop, run_tests
+from backport.runner.trees import Trees
 from backport.series.model import TestSettings
 
 _REAL = dict(os.environ)  # before the tests' own HOME hides where interpreters are
@@ -67,7 +67,7 @@ class Project:
         objects = self.folder / "empty"
         objects.mkdir(parents=True)
         self.scratch = create_scratch(self.folder / "scratch.git", objects)
-        self.trees = GitTrees(self.scratch, self.folder / "scratch.git")
+        self.trees = Trees(self.scratch, self.folder / "scratch.git")
         (self.folder / "work").mkdir()
         self.workshop = Workshop(
             scratch=self.folder / "work",
@@ -107,8 +107,7 @@ class Project:
             selection,
             self.settings,
             self.workshop,
-            Manner(log=self.folder / "log", fail_fast=fail_fast),
-            self,
+            Manner(fail_fast, "", self.folder / "log", self.loaded, self.test),
         )
         self.store.keep_bytecode(laid, self.environment)
         return run

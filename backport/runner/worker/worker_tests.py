@@ -7,9 +7,7 @@ one test, or all those of a class or module that share fixtures (``setUpClass``,
 
 from __future__ import absolute_import
 
-import difflib
 import os
-import pkgutil
 import sys
 import unittest
 
@@ -127,17 +125,9 @@ def _attribute(module, rest):
     thing, place = module, module.__name__
     for part in rest:
         if not hasattr(thing, part):
-            near = difflib.get_close_matches(part, dir(thing) + _modules(thing), 1)
-            hint = "; the nearest is %s" % as_text(near[0]) if near else ""
-            raise CannotLoad(
-                "not run", "there is no %s in %s%s" % (as_text(part), as_text(place), hint)
-            )
+            raise CannotLoad("not run", "there is no %s in %s" % (as_text(part), as_text(place)))
         thing, place = getattr(thing, part), place + "." + part
     return thing
-
-
-def _modules(thing):
-    return [name for _, name, _ in pkgutil.iter_modules(getattr(thing, "__path__", []))]
 
 
 def _check(name, thing, rest):

@@ -6,39 +6,13 @@ import base64
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 from backport.checkout.objects import Entry
 from backport.checkout.scratch import Scratch
 
 
-class Trees(Protocol):
-    """Where trees come from, and how new ones are made of them. Trees are named by their ids."""
-
-    def files(self, tree: str) -> Mapping[str, Entry]:
-        """Return all files of a tree, by path."""
-
-    def blob(self, blob_id: str) -> bytes:
-        """Read a blob."""
-
-    def export(self, tree: str, folder: Path) -> None:
-        """Write the files of a tree into an existing, empty folder."""
-
-    def overlay(self, code_tree: str, tests_tree: str, prefixes: tuple[str, ...]) -> str:
-        """Return ``code_tree`` with everything under ``prefixes`` as it is in ``tests_tree``."""
-
-    def diff(self, old: str, new: str) -> bytes:
-        """Return the difference of two trees as a git patch with three lines of context."""
-
-    def with_file(self, tree: str, path: str, entry: Entry | None, data: bytes) -> str:
-        """Return ``tree`` with other content at ``path``; ``entry`` None: without that file."""
-
-    def recipe(self, tree: str) -> str:
-        """Return the shell commands that put a tree into the current, empty folder."""
-
-
-class GitTrees:
-    """Trees in a scratch repository. To be used from one thread.
+class Trees:
+    """Trees in a scratch repository, named by their ids. To be used from one thread.
 
     :param repository: the git directory that the recipes read from
     :param recipes: how trees are made that are in the scratch repository only, by their ids

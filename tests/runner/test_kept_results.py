@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backport.kept import read_checked, write_checked
-from backport.proof.kept_results import Durations, Results
+from backport.runner.kept_results import Durations, Results
 from backport.runner.results import Environment, Run, Status, TestResult
 from backport.series.model import TestSettings
 
