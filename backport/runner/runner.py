@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -93,21 +93,13 @@ def run_tests(
     try:
         points = entry_points_folder(tree.folder, workshop.cache / "entry-points")
         around = surroundings(workshop.environ, environment, tree.folder, points, home, settings)
-        keepsakes = Keepsakes(
-            workshop.cache / "keepsakes", settings.keepsakes, tree.files, environment
-        )
+        kept_in = workshop.cache / "keepsakes"
+        keepsakes = Keepsakes(kept_in, settings.keepsakes, tree.files, environment)
         durations = Durations(workshop.cache, environment)
         spec = home.with_name(home.name + ".json")
-        spec.write_text(
-            json.dumps(
-                {
-                    "root": str(tree.folder),
-                    "names": list(selection),
-                    "keepsakes": keepsakes.specs(),
-                    "patterns": keepsakes.patterns,
-                }
-            )
-        )
+        named = {"root": str(tree.folder), "names": list(selection)}
+        kept = {"keepsakes": keepsakes.specs(), "patterns": keepsakes.patterns}
+        spec.write_text(json.dumps(named | kept))
         terms = _terms(workshop, settings, manner, durations, keepsakes)
         command = (str(environment.python), str(_WORKER), str(spec))
         start = Command(command, tree.folder, around.variables)
@@ -115,9 +107,6 @@ def run_tests(
     finally:
         remove(home)
     durations.learn(told.results)
-    notes = [keepsakes.said_of(name) for name in told.facts.get("given", ())]
-    if told.stopped:
-        notes.append("stopped at the first test that did not pass")
     runner = told.facts.get("runner", "unittest")
     return Run(
         tree=tree.tree,
@@ -129,8 +118,14 @@ def run_tests(
         environment=environment.key,
         log=manner.log,
         problem=told.problem,
-        notes=tuple(notes),
+        notes=tuple(_notes(told, keepsakes)),
     )
+
+
+def _notes(told: Told, keepsakes: Keepsakes) -> Iterator[str]:
+    yield from map(keepsakes.said_of, told.facts.get("given", ()))
+    if told.stopped:
+        yield "stopped at the first test that did not pass"
 
 
 def _talk(start: Command, log_file: Path, tokens: Tokens, terms: Terms) -> Told:
