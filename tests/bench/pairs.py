@@ -26,7 +26,7 @@ from bench.timing import spent
 
 _RANGE = "15.0.0..ocata-eol"
 _TRAILER = re.compile(r"^(Related|Closes)-Bug: *#?(\d+)", re.M | re.I)
-_LINE = "{:8} {:16} {:>5} {:>7} {:>7}  {:14} {}"
+_LINE = "{:8} {:16} {:>5} {:>7} {:>7}  {:16} {}"
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ def measure(stand: Stand) -> list[Section]:
         if not wanted or pair.bug in wanted:
             lines.append(_proven(stand, pair))
             stand.say(lines[-1])
+    lines.append(
+        "“first as merged”: other commits lie between the two, so the second tree cannot be"
+    )
     return [Section(f"Pairs of {_RANGE}", notes=tuple(lines))]
 
 
@@ -104,13 +107,13 @@ def _series(stand: Stand, pair: Pair) -> Path:
 
 
 def _compared(stand: Stand, pair: Pair, changes: list[dict[str, Any]]) -> str:
-    """Say whether the trees are the merged ones; only if no commit lies between can both be."""
+    """Say which trees are the merged ones."""
     merged = [_git(stand, "rev-parse", f"{commit}^{{tree}}") for commit in (pair.test, pair.fix)]
     if [change["tree"] for change in changes] == merged:
         return "as merged"
     beside = _git(stand, "rev-parse", f"{pair.fix}^") == pair.test
     first = [change["tree"] for change in changes[:1]] == merged[:1]
-    return "first alone" if first and not beside else "other"
+    return "first as merged" if first and not beside else "other"
 
 
 def _git(stand: Stand, *args: str) -> str:
