@@ -80,7 +80,7 @@ def _proven(stand: Stand, pair: Pair) -> str:
     taken = spent(partial(stand.backport, "run", series, *where, ok=(0, 1, 3, 4)))
     remove(copy.parent)
     report = json.loads((stand.folder / "report" / "report.json").read_text())
-    proof = report["proof"] or {"cells": (), "reason": report["headline"]}
+    proof = report["proof"] or {"cells": (), "reason": report["problem"]}
     tests = {test["id"] for cell in proof["cells"] for test in cell["tests"]}
     trees = _compared(stand, pair, report["changes"])
     commits = f"{pair.test[:10]} {pair.fix[:10]}"
