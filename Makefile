@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help backport test test-quick lint format bench bench-pairs bench-replay schema clean \
-        distclean
+        distclean unreleased release
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,12 @@ help:  ## print this list
 
 backport: .venv/run.stamp  ## apply the series, prove it, make the branch: the main job
 	@$(BIN)/backport run "$$SERIES" $${NOVA:+--checkout "$$NOVA"} $${ONTO:+--onto "$$ONTO"} --report build/report $(ARGS)
+
+unreleased: .venv/run.stamp  ## list what the branch holds since its last tag
+	@$(BIN)/backport unreleased $${NOVA:+--checkout "$$NOVA"} $(ARGS)
+
+release: .venv/release.stamp  ## work out the next version, its notes and its request
+	@$(BIN)/backport release $${NOVA:+--checkout "$$NOVA"} $(ARGS)
 
 test: .venv/dev.stamp  ## run all tests, those on real nova included
 	$(BIN)/pytest -m "not nova" -n 2
@@ -74,6 +80,10 @@ distclean: clean  ## also remove the tool's own virtual environment
 	@$(PIP) install --editable .
 	@touch $@
 
+.venv/release.stamp: pyproject.toml | .venv/python.stamp
+	@$(PIP) install --editable '.[release]'
+	@touch $@ .venv/run.stamp
+
 .venv/dev.stamp: pyproject.toml | .venv/python.stamp
 	@$(PIP) install --editable '.[dev]'
-	@touch $@ .venv/run.stamp
+	@touch $@ .venv/run.stamp .venv/release.stamp

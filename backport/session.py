@@ -93,6 +93,23 @@ def open_session(
         yield Session(checkout, kind, scratch, base, folder, places, note)
 
 
+@contextmanager
+def open_repository(
+    places: Places, folder: Path, progress: Progress
+) -> Iterator[tuple[Checkout, Scratch, Path]]:
+    """Open another repository of the user's, held and with a scratch repository like a checkout.
+
+    :returns: the third is the file for a note of what is about to be done in it
+    """
+    checkout = open_checkout(folder.expanduser())
+    with (
+        _held(places, checkout, progress) as note,
+        workspace(places.cache / "runs") as beside,
+        _scratch(places, checkout, beside / "git", note, progress) as scratch,
+    ):
+        yield checkout, scratch, note
+
+
 def choose_checkout(
     places: Places, branch: Branch, given: str | None, progress: Progress
 ) -> str | None:

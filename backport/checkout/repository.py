@@ -115,6 +115,19 @@ class Checkout:
         how = ("--no-color", "--no-merges", "--format=%h %ci %s", "--graph")
         return self.git.run("log", *how, tip, f"^{begin}", "--").text
 
+    def diffstat(self, old: str, new: str) -> str:
+        """Return how much each file changed, without docs and tests (as announce.sh has it)."""
+        apart = (":(exclude,glob)**/tests/**", ":(exclude)doc", ":(exclude)releasenotes")
+        how = ("--stat", "--no-color", "--no-ext-diff", "--no-textconv", old, new, "--", ".")
+        env = {"GIT_LITERAL_PATHSPECS": "0"}
+        return self.git.run("diff", *how, *apart, env=env).text
+
+    def direct_refs(self, *patterns: str) -> dict[str, str]:
+        """Map the refs that match to what they hold: of an annotated tag, the tag object."""
+        how = "--format=%(refname) %(objectname)"
+        lines = self.git.run("for-each-ref", how, *patterns).text.splitlines()
+        return dict(line.split(" ", 1) for line in lines)
+
     def tags_below(self, commit_id: str) -> dict[str, str]:
         """Map the tags that a commit is, or has before it, to their commits."""
         found = self.refs(f"--merged={commit_id}", "refs/tags/")

@@ -174,6 +174,12 @@ class Scratch(Reader):
         raw = encode_commit(tree, parents, message, author, committer)
         return self._store.write("commit", raw)
 
+    def make_tag(self, name: str, commit: str, message: str, tagger: Signed) -> str:
+        """Store an annotated tag of a commit, and return its id."""
+        head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger.person} {tagger.date}"
+        raw = f"{head}\n\n{message}".encode("utf-8", "surrogateescape")
+        return self._store.write("tag", raw)
+
     # -- handing over ----------------------------------------------------------------------
 
     def export(self, tree: str, folder: Path) -> None:

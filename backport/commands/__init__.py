@@ -13,5 +13,6 @@ GROUPS = {
     "test": "backport.commands.test",
     "env": "backport.commands.env",
     "unreleased": "backport.commands.release",
+    "release": "backport.commands.release",
     "schema": "backport.commands.schema",
 }

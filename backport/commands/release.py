@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from backport.commands.frame import Frame
+from backport.errors import ExitCode
 from backport.releasing import Asked, groups, read_state
 from backport.report.console import said
-from backport.report.release import state_as_json, state_lines, state_markdown
+from backport.report.release import (
+    release_as_json,
+    release_lines,
+    state_as_json,
+    state_lines,
+    state_markdown,
+)
+from backport.requesting import Released, ReleaseRequest, release
 from backport.series.manifest import find_branch
 from backport.session import choose_checkout, open_session
 
@@ -81,3 +90,60 @@ def unreleased_command(
     else:
         for line in state_lines(state, groups(state)):
             frame.output.print(said(line, frame.output), soft_wrap=True)
+
+
+_RELEASE = """\b
+Examples:
+  backport release --checkout ~/src/nova
+        the next version with its reason, its notes, the checks, and the entry that asks for it
+  backport release --checkout ~/src/nova --releases ~/src/releases --tag
+        the entry as a commit in a clone of openstack/releases, and the tag in nova's
+"""
+
+
+@click.command("release", epilog=_RELEASE, short_help="The next version, its notes and request.")
+@where_options
+@click.option("--version", metavar="V", help="Left out: the one that the changes ask for.")
+@click.option(
+    "--releases",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="A clone of openstack/releases: the request becomes a commit on a branch of its own.",
+)
+@click.option("--tag", is_flag=True, help="Make the annotated tag; it is never pushed.")
+@click.option(
+    "--announcement",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the mail that announces it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_obj
+def release_command(
+    frame: Frame, /, branch: str, checkout: str | None, as_json: bool, **options: Any
+) -> int:
+    """Work out the next release of a branch: version, notes, request, checks, tag.
+
+    Exit code 1 means that a check of openstack/releases fails: nothing is made then. What the
+    rules forbid, such as a version that does not follow, is exit code 2.
+    """
+    found = find_branch(branch, frame.places.patches)
+    with frame.progress() as progress:
+        where = choose_checkout(frame.places, found, checkout, progress)
+        done = release(frame.places, found, where, ReleaseRequest(**options), progress)
+    if as_json:
+        frame.documents.append(json.dumps(_as_json(done), indent=2))
+        click.echo(frame.documents[-1])
+    else:
+        for line in release_lines(*_shown(done)):
+            frame.output.print(said(line, frame.output), soft_wrap=True)
+    return ExitCode.DONE if done.ok else ExitCode.NEGATIVE
+
+
+def _as_json(done: Released) -> dict[str, Any]:
+    return release_as_json(*_shown(done))
+
+
+def _shown(done: Released) -> tuple[Any, ...]:
+    made = {"entry": done.entry, "request": done.request, "tag": done.tag}
+    return done.state, done.decision, done.checks, done.notes, made

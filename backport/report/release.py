@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from backport.policy.bugs import Effect
-from backport.release.model import Group, State, Unreleased
+from backport.release.model import Check, Decision, Group, Notes, State, Unreleased
 from backport.report.lint import one_line_of
 from backport.report.phrases import short
 from backport.report.render import code, prose
@@ -129,3 +129,52 @@ def _elsewhere(change: Unreleased) -> Iterator[str]:
         yield f"on every newer branch; on {first.branch}, {released}"
     if change.unreleased_before:
         yield f"warning: {first.branch} has not released it yet; newer branches go first"
+
+
+def release_as_json(
+    state: State, decision: Decision, checks: Sequence[Check], notes: Notes, made: dict[str, str]
+) -> dict[str, Any]:
+    """Return a release as plain data; ``made``: the entry, the request and the tag."""
+    return {
+        "schema": "backport-release/1",
+        "project": state.project,
+        "branch": state.branch,
+        "version": decision.version,
+        "previous": decision.previous,
+        "commit": state.tip,
+        "reason": decision.reason,
+        "changes": [
+            {
+                "commit": each.commit,
+                "subject": each.subject,
+                "step": each.step.name.lower(),
+                "why": each.why,
+            }
+            for each in decision.reasons
+        ],
+        "checks": [{"name": c.name, "ok": c.ok, "said": c.said} for c in checks],
+        "notes": list(notes.files),
+        "notes_report": notes.report,
+        "note_drafts": dict(notes.drafts),
+        **made,
+    }
+
+
+def release_lines(
+    state: State, decision: Decision, checks: Sequence[Check], notes: Notes, made: dict[str, str]
+) -> Iterator[str]:
+    """Yield a release for the terminal."""
+    yield f"{state.project} {decision.version}, after {decision.previous}: {decision.reason}"
+    for reason in decision.reasons:
+        yield f"  {reason.step.name.lower():5}  {short(reason.commit)} {reason.subject}"
+        yield f"         {reason.why}"
+    yield ""
+    yield f"Release notes: {plural(len(notes.files), 'note')}"
+    yield from (f"  {name}" for name in notes.files)
+    yield from (f"  draft: {name}" for name in notes.drafts)
+    yield ""
+    words = {True: "ok", False: "FAILS", None: "not asked"}
+    yield from (f"{words[c.ok]:9}  {c.name}: {c.said}" for c in checks)
+    yield ""
+    yield from made["entry"].rstrip().split("\n")
+    yield from (f"{what}: {made[what]}" for what in ("request", "tag") if made[what])
