@@ -138,7 +138,7 @@ def test_every_next_step_works_as_it_is(
 def test_backport_test_is_a_document_and_writes_what_it_says(project: Project) -> None:
     series = build(project, BROKEN)
     where = ("--checkout", str(project.repo.path), "--python", sys.executable)
-    on = ("stable/ocata", "--series", series, "--change", "1", "--json", *where)
+    on = ("stable/ocata", "--series", series, "--change", "1", "--json", "--fresh", *where)
     ran = project.run("test", *on)
     assert (ran.code, ran.report["result"]) == (1, "failed")
     (one,) = ran.report["runs"]
