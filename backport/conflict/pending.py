@@ -30,7 +30,7 @@ from backport.conflict.decisions import (
     words_for,
 )
 from backport.conflict.state import PendingFile, State
-from backport.conflict.work_tree import Index, make_work_tree, read_index
+from backport.conflict.work_tree import Index, has_more, make_work_tree, read_index
 from backport.errors import ConflictError, UsageError
 from backport.patch.model import GITLINK
 from backport.workspace import remove, writing
@@ -240,7 +240,7 @@ class Pending:
         In one step, so that whatever ends this leaves all of it either here or there.
         """
         try:
-            touched = any(one.deed or one.markers for one in self.looked())
+            touched = any(one.deed for one in self.looked()) or has_more(self.work_tree)
         except UsageError:
             touched = any(self.folder.glob("work-*"))
         if not touched:

@@ -102,6 +102,16 @@ def read_index(folder: Path) -> Index | None:
     return Index(entries, frozenset(unmerged))
 
 
+def has_more(folder: Path) -> bool:
+    """Whether files were changed or made that were not in conflict; also where nobody can tell."""
+    index = read_index(folder)
+    if index is None:
+        return True
+    git, env = Git(folder, folder / ".git"), {"GIT_WORK_TREE": str(folder)}
+    found = set(git.run("ls-files", "--modified", "--others", "-z", env=env).fields)
+    return bool(found - index.unmerged)
+
+
 def entry_at(folder: Path, path: str, like: Entry | None) -> Entry | None:
     """Return what is at a path of the work tree, as git would store it; None: nothing.
 

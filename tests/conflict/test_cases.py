@@ -169,3 +169,21 @@ def test_each_of_two_checkouts_can_be_finished(two: tuple[Project, Path]) -> Non
     words = shlex.split(meant["next"][-1]["command"])
     assert inside(second, project, *words[1:]).code == 0
     assert project.run("status").out == "no conflict is pending\n"
+
+
+@pytest.mark.parametrize("file", ["engine.py", "keep.py"])
+def test_giving_up_keeps_what_a_person_has_done_so_far(project: Project, file: str) -> None:
+    project.repo.commit("Keep", {"keep.py": "kept\n"})
+    series, _ = kept_patch(project)
+    aborted = Path(os.environ["HOME"]) / STATE / "aborted"
+    assert project.apply(series).code == 3
+    assert project.run("abort").code == 0
+    assert not aborted.exists()
+    assert project.apply(series).code == 3
+    (work,) = works()
+    (work / file).write_text("what a person wrote\n")
+    done = project.run("abort")
+    assert done.code == 0
+    (kept,) = aborted.glob(f"*/work-*/{file}")
+    assert kept.read_text() == "what a person wrote\n"
+    assert str(kept.parent.parent) in done.out.replace("\n", "")
