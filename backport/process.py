@@ -228,6 +228,7 @@ def run(
     log: Path | None = None,
     log_limit: int = 64_000_000,
     listener: Callable[[bytes], None] | None = None,
+    leash: bool = False,
 ) -> Ended:
     """Run a command to its end.
 
@@ -235,6 +236,7 @@ def run(
     :param limit: bytes of output to hand back
     :param log: a file that gets the output as it comes, up to ``log_limit`` bytes
     :param listener: is called with each piece of output as it comes
+    :param leash: it does not outlive this run even if that is killed, see :class:`Running`
     :raises StartError: it could not be started
     """
     kept = Bounded(limit)
@@ -242,7 +244,7 @@ def run(
     takers = [kept.add, *([file.add] if file else []), *([listener] if listener else [])]
     began = time.monotonic()
     try:
-        with Running(command) as process:
+        with Running(command, leash=leash) as process:
             timed_out = not _listen(process, takers, began + timeout)
             status = process.end() if timed_out else process.end(grace=0.0)
     finally:

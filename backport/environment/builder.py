@@ -37,21 +37,19 @@ class Order:
 
     interpreter: Interpreter
     packages: tuple[Wanted, ...]
-    final: Path  # where the environment will be used; its scripts name it
+    folder: Path  # the environment's; is made
     cache: Path
     env: Mapping[str, str]
     progress: Progress
 
 
-def build(order: Order, scratch: Path) -> Path:
-    """Build the environment in a folder of the workspace ``scratch``, and return that folder.
+def build(order: Order, scratch: Path) -> None:
+    """Build the environment where it will be used: its scripts name that place.
 
-    ``bin/python`` finds its libraries by ``pyvenv.cfg`` beside it, and so works wherever the
-    folder is moved to; scripts do not, so they are written for the final place.
-
+    :param scratch: a workspace on the same file system
     :raises CannotTellError: why not, and where the log is
     """
-    return _Builder(order, scratch).build()
+    _Builder(order, scratch).build()
 
 
 @contextmanager
@@ -93,10 +91,9 @@ class _Builder:
 
     def __init__(self, order: Order, scratch: Path) -> None:
         self._order, self._scratch = order, scratch
-        self._folder = scratch / "environment"
         self._done = 0
 
-    def build(self) -> Path:
+    def build(self) -> None:
         """Fetch, install, build, install; wheels first, for the builds want some of them."""
         order = self._order
         settings = read_settings(order.env, "install")
@@ -113,10 +110,11 @@ class _Builder:
                     self._count(f"fetched {wanted}")
                 else:
                     sources.append(Source(wanted, file))
-        self._install(wheels)
-        self._install(self._built(sources))
-        self._settle_scripts()
-        return self._folder
+        self._install([one for one in wheels if not _is_pip(one)])
+        built = self._built(sources)
+        self._install([one for one in built if not _is_pip(one)])
+        # What is to do needs the pip that virtualenv put in; the lock's own comes last.
+        self._install([one for one in (*wheels, *built) if _is_pip(one)])
 
     def _create(self) -> None:
         """Make an empty environment out of what virtualenv brings along; nothing is fetched."""
@@ -128,28 +126,37 @@ class _Builder:
         argv += ["--app-data", str(self._scratch / "virtualenv")]
         env = {key: value for key, value in order.env.items() if not key.startswith("VIRTUALENV")}
         env |= {"VIRTUALENV_CONFIG_FILE": os.devnull}
-        command = Command((*argv, str(self._folder)), self._scratch, env)
-        ended = run(command, timeout=_PATIENCE)
+        command = Command((*argv, str(order.folder)), self._scratch, env)
+        ended = run(command, timeout=_PATIENCE, leash=True)
         if not ended.ok:
             last = (ended.text.strip().splitlines() or ["it said nothing"])[-1]
             raise CannotTellError(f"virtualenv made no environment: {last}", _command_line(command))
 
     @property
     def _python(self) -> Path:
-        return self._folder / "bin" / "python"
+        return self._order.folder / "bin" / "python"
 
     def _install(self, wheels: Sequence[Path]) -> None:
-        """Let the environment's pip install wheels whose checksums were made sure of."""
+        """Let the environment's pip install wheels whose checksums were made sure of.
+
+        By name, out of their folders: what is installed by its path is noted with that path
+        (PEP 610), which ``pip freeze`` would print. A release that virtualenv brought along goes.
+        """
         if not wheels:
             return
         argv = [str(self._python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
-        argv += map(str, wheels)
+        argv += ["--force-reinstall", "--no-index"]
+        for wheel in wheels:
+            # A wheel's name has an underscore where the version has a dash (PEP 427).
+            pinned = "==".join(wheel.name.split("-")[:2]).replace("_", "-")
+            argv += ["--find-links", str(wheel.parent), pinned]
         log = self._order.cache / "logs" / "install.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         ended = run(
             Command(tuple(argv), self._scratch, build_env(self._order.env)),
             timeout=_PATIENCE,
             log=log,
+            leash=True,
         )
         if not ended.ok:
             raise CannotTellError(
@@ -178,17 +185,9 @@ class _Builder:
         Workshop(self._python, self._scratch, logs, self._order.env).build(sources, begun, done)
         return wheels
 
-    def _settle_scripts(self) -> None:
-        """Make the scripts that virtualenv wrote name the final place, as all others do."""
-        here = b"#!" + os.fsencode(self._folder)
-        for script in (self._folder / "bin").iterdir():
-            if script.is_symlink() or not script.is_file():
-                continue
-            with script.open("rb") as file:
-                ours = file.read(len(here)) == here
-            if ours:
-                rest = script.read_bytes().removeprefix(here)
-                script.write_bytes(b"#!" + os.fsencode(self._order.final) + rest)
+
+def _is_pip(wheel: Path) -> bool:
+    return wheel.name.startswith("pip-")
 
 
 def _command_line(command: Command) -> str:

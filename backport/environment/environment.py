@@ -1,7 +1,7 @@
 """The environment that a branch's tests run in: built once, whole or not at all, and kept.
 
-It is built in a workspace of the cache and renamed to its final name, under a lock. So a
-folder of that name is a whole environment; a killed run leaves a workspace, which is swept.
+It is built in place, under a lock, and its record is written last: what has no record is what a
+killed run has left, and is built anew.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -24,7 +24,7 @@ from backport.progress import Progress
 from backport.runner.results import Environment
 from backport.workspace import remove, workspace
 
-RECIPE = 2  # count up when environments come out otherwise than before
+RECIPE = 3  # count up when environments come out otherwise than before
 _RECORD = "backport-environment.json"
 _PATIENCE = 60.0  # seconds for a start of the environment's Python
 _PROBE = (
@@ -86,11 +86,12 @@ def forget_unused(cache: Path, unused: float) -> None:
     One that is being built is held, and left. A run that asks for one in the very moment that
     it goes finds none, or half of one, and builds it anew.
     """
-    for record in (cache / "environments").glob(f"*/{_RECORD}"):
-        with suppress(OSError, Timeout), FileLock(f"{record.parent}.lock", timeout=0):
-            if time.time() - record.stat().st_mtime > unused:
-                record.unlink()
-                remove(record.parent)
+    for folder in (one for one in (cache / "environments").glob("*") if one.is_dir()):
+        record = folder / _RECORD
+        with suppress(OSError, Timeout), FileLock(f"{folder}.lock", timeout=0):
+            if time.time() - (record if record.exists() else folder).stat().st_mtime > unused:
+                record.unlink(missing_ok=True)
+                remove(folder)
 
 
 def describe(environment: Environment) -> Description:
@@ -155,19 +156,19 @@ def _build(
     packages = read_lock(lock, dict(interpreter.markers))
     remove(environment.folder)
     order = Order(interpreter, packages, environment.folder, cache, env, progress)
-    with workspace(cache / "building") as scratch:
-        made = replace(environment, folder=build(order, scratch))
-        made = replace(made, python=made.folder / "bin" / "python")
-        version, sqlite = _ask(made, env)
+    try:
+        with workspace(cache / "building") as scratch:
+            build(order, scratch)
+        version, sqlite = _ask(environment, env)
         digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+        count = _count(environment)
         record = Description(
-            str(interpreter.path), version, sqlite, lock.name, digest, len(packages), _count(made)
+            str(interpreter.path), version, sqlite, lock.name, digest, len(packages), count
         )
-        (made.folder / _RECORD).write_text(json.dumps(asdict(record), indent=1))
-        made.folder.rename(environment.folder)
-    if not _works(environment, env):
+        (environment.folder / _RECORD).write_text(json.dumps(asdict(record), indent=1))
+    except BaseException:
         remove(environment.folder)
-        raise CannotTellError(f"the environment does not work at {environment.folder}")
+        raise
 
 
 @contextmanager

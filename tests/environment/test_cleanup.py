@@ -62,6 +62,14 @@ def test_environments_that_no_run_has_asked_for_go(tmp_path: Path) -> None:
     assert (old.exists(), new.exists()) == (False, True)
 
 
+def test_one_that_a_killed_run_left_half_built_goes(tmp_path: Path) -> None:
+    half = environment(tmp_path, "half", 0)
+    (half / "backport-environment.json").unlink()
+    os.utime(half, (time.time() - 61 * 86400,) * 2)
+    tidy(tmp_path)
+    assert not half.exists()
+
+
 def test_an_environment_that_is_held_stays(tmp_path: Path) -> None:
     old = environment(tmp_path, "old", 61 * 86400)
     with FileLock(f"{old}.lock"):

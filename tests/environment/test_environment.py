@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -52,6 +53,7 @@ class Bench:
     interpreter: Interpreter
     files: list[Path] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
+    folder: str = "cache"
 
     @property
     def lock(self) -> Path:
@@ -59,7 +61,7 @@ class Bench:
 
     @property
     def cache(self) -> Path:
-        return self.root / "cache"
+        return self.root / self.folder
 
     def add(self, *files: Path) -> None:
         """Put files on the index and into the lock."""
@@ -80,7 +82,7 @@ class Bench:
         return [path.name for path in (self.cache / "building").glob("run-*")]
 
     def environments(self) -> list[Path]:
-        return [path for path in (self.cache / "environments").glob("*") if path.is_dir()]
+        return [path.parent for path in (self.cache / "environments").glob("*/*.json")]
 
 
 def pinned(file: Path) -> str:
@@ -124,6 +126,33 @@ def test_the_packages_of_the_lock_are_there_and_scripts_work_at_the_final_place(
     assert made.version == bench.interpreter.version
     assert made.python == made.folder / "bin" / "python"
     assert bench.left() == []
+
+
+@pytest.mark.parametrize("name", ["with a space", "long" * 40])
+def test_scripts_work_wherever_the_cache_is(bench: Bench, name: str) -> None:
+    bench.folder = name
+    made = bench.ensure()
+    assert execute(made.folder / "bin" / "hello") == "hello from 1.0"
+    assert execute(made.folder / "bin" / "pip", "--version").startswith("pip ")
+
+
+@BUILDS
+def test_what_is_installed_is_named_by_version_and_not_by_a_path(bench: Bench) -> None:
+    bench.add(noted(bench))
+    made = bench.ensure()
+    assert execute(made.python, "-m", "pip", "freeze").splitlines() == ["built==1.0", "hello==1.0"]
+    assert list(made.folder.rglob("direct_url.json")) == []
+
+
+def test_a_lock_may_hold_what_virtualenv_brings_along(bench: Bench) -> None:
+    names = ("pip", "setuptools", "wheel")
+    code = "print('the one of the lock')"
+    bench.add(*(make_wheel(bench.root / "made", f, "99.0", {f"{f}.py": code}) for f in names))
+    made = bench.ensure()
+    for name in names:
+        assert say(made, f"import {name}") == "the one of the lock"
+        infos = made.folder.glob(f"lib*/python*/site-packages/{name}-*.dist-info")
+        assert [info.name for info in infos] == [f"{name}-99.0.dist-info"]
 
 
 def test_it_is_described_by_what_it_is(bench: Bench) -> None:
@@ -381,8 +410,8 @@ if str({at}).startswith("full"):
     import resource
     limit = int(str({at})[4:])
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-if {at} == "rename":
-    Path.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+if {at} == "record":
+    Path.write_text = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 env = {env!r}
 python = find_interpreter({version!r}, Path({python!r}), env)
 try:
@@ -394,7 +423,7 @@ except CannotTellError as error:
 
 
 def child(bench: Bench, at: object = None) -> subprocess.Popen[str]:
-    """Start a run of its own, that kills itself at a word of progress or before the renaming."""
+    """Start a run of its own, that kills itself at a word of progress or before the record."""
     code = CHILD.format(
         at=repr(at),
         env=bench.env,
@@ -408,7 +437,7 @@ def child(bench: Bench, at: object = None) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("at", [0, 1, 2, "rename"])
+@pytest.mark.parametrize("at", [0, 1, 2, "record"])
 def test_a_killed_run_leaves_no_environment_and_the_next_one_succeeds(
     bench: Bench, at: object
 ) -> None:
@@ -416,9 +445,38 @@ def test_a_killed_run_leaves_no_environment_and_the_next_one_succeeds(
     killed = child(bench, at)
     assert killed.wait(120) == -signal.SIGKILL
     assert bench.environments() == []
-    assert len(bench.left()) == 1
     assert say(bench.ensure(), "import hello, other; print(hello.VERSION)") == "1.0"
     assert bench.left() == []
+
+
+def running(*words: str) -> list[int]:
+    """Return the processes whose command lines have all these words."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+            if all(word in line for word in words) and state != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends what a killed run has started")
+@pytest.mark.parametrize("program", ["-m virtualenv", "-m pip install"])
+def test_a_killed_run_leaves_nothing_running(bench: Bench, program: str) -> None:
+    words = (f"{program} ", str(bench.root))
+    killed = child(bench)
+    wait_for(lambda: bool(running(*words)))
+    for pid in running(*words):
+        os.kill(pid, signal.SIGSTOP)  # it would not end by itself any more
+    killed.kill()
+    killed.wait(60)
+    try:
+        wait_for(lambda: not running(*words))
+    finally:
+        for pid in running(*words):
+            os.kill(pid, signal.SIGKILL)
+    assert say(bench.ensure(), "import hello; print(hello.VERSION)") == "1.0"
 
 
 @pytest.mark.parametrize("room", [100, 600, 100_000])
@@ -466,7 +524,7 @@ def test_an_interrupted_run_does_not_wait_for_a_silent_server(bench: Bench) -> N
         interrupted = child(bench)
         silent.settimeout(60)
         with silent.accept()[0]:
-            wait_for(lambda: any((bench.cache / "building").glob("run-*/environment/bin/python")))
+            wait_for(lambda: any((bench.cache / "environments").glob("*/bin/python")))
             interrupted.send_signal(signal.SIGINT)
             assert interrupted.wait(60) != 0
     assert bench.environments() == []
@@ -520,7 +578,10 @@ def test_python_2_gets_its_wheels_and_its_builds(tmp_path: Path, python27: Inter
     code = "def main():\n    print 'hello from two'\n"
     bench.add(make_wheel(tmp_path / "made", "hello", "1.0", {"hello.py": code}, HELLO))
     bench.add(noted(bench, extra="import hello\n"))
+    bench.add(make_wheel(tmp_path / "made", "pip", "99.0", {"pip.py": "print 'of the lock'"}))
     made = bench.ensure()
+    assert say(made, "import pip") == "of the lock"
+    assert list(made.folder.rglob("direct_url.json")) == []
     assert say(made, "import built, sys; print(sys.version_info[0], built.VERSION)") == "(2, '1.0')"
     assert execute(made.folder / "bin" / "hello") == "hello from two"
     assert times_built(bench) == 1
