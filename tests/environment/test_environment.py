@@ -456,7 +456,8 @@ def running(*words: str) -> list[int]:
         with suppress(OSError):
             line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-            if all(word in line for word in words) and state != "Z":
+            leashed = "prctl" not in line  # else it is still what puts itself on the leash
+            if all(word in line for word in words) and state != "Z" and leashed:
                 found.append(int(entry.name))
     return found
 
