@@ -16,6 +16,7 @@ from backport.conflict.state import State, pending_files
 from backport.errors import BackportError, ConflictError, ExitCode, RefusedError, UsageError
 from backport.interrupts import deferred
 from backport.linting import lint_outcome
+from backport.picking.missing_names import missing_names
 from backport.placement.tree_placement import name_homes
 from backport.policy.model import Finding
 from backport.progress import Progress
@@ -169,7 +170,7 @@ def apply(
     resolutions: dict[int, Resolution],
     progress: Progress,
 ) -> Outcome:
-    options = Options(frozenset(request.accept_moved), resolutions)
+    options = Options(frozenset(request.accept_moved), resolutions, missing_names)
     base = session.base.commit
     signs = signing(session, request.dry_run)
     return apply_series(session.scratch, series, base, signs, options, progress)

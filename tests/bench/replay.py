@@ -26,12 +26,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import backport
-from backport.apply.engine import Signing, apply_series
+from backport.apply.engine import Options, Signing, apply_series
 from backport.apply.outcome import AppliedChange, Conflict
 from backport.checkout.objects import Commit
 from backport.checkout.repository import open_checkout
 from backport.checkout.scratch import Scratch
 from backport.errors import BackportError
+from backport.picking.missing_names import missing_names
 from backport.series.manifest import load_branch
 from backport.series.message import provenance
 from backport.series.model import Branch, Change, Kind, Series
@@ -147,7 +148,7 @@ def _replay(scratch: Scratch, branch: Branch, case: Case) -> Result:
     series = Series(f"{branch.name}/replay", Path(), "", None, None, branch, (change,))
     signing = Signing(merged.committer.person, merged.committer.person, merged.committer.date)
     try:
-        outcome = apply_series(scratch, series, case.parent, signing)
+        outcome = apply_series(scratch, series, case.parent, signing, Options(doubts=missing_names))
     except BackportError as error:
         return Result("conflict", files=(f"refused: {error.message}",))
     if outcome.conflict:
@@ -173,7 +174,14 @@ def _clean(scratch: Scratch, merged: Commit, applied: AppliedChange) -> Result:
         compare_messages(applied.message, merged.message),
         tuple(sorted(file.path for file in applied.files if file.was_in_conflict)),
         tuple(rules),
+        _missing(scratch, merged.parents[0], applied.tree),
     )
+
+
+def _missing(scratch: Scratch, before: str, after: str) -> tuple[str, ...]:
+    changed = scratch.changed_paths(before, after)
+    found = missing_names(scratch, scratch.tree(before), after, changed)
+    return tuple(sorted({one.name for one in found}))
 
 
 def replay_git(clone: Path, _branch: str, cases: Sequence[Case]) -> list[Result]:
