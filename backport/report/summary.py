@@ -87,7 +87,11 @@ def _change(change: ChangeFacts, console: Console) -> Iterator[Text]:
                 f"left out of {hunk.path}, by {hunk.by}: {hunk.what}", console, "bold yellow"
             )
     # What went in exactly where it was written for is as everybody expects; the report has it.
-    files = [f for f in change.files if f.rung is not Rung.EXACT or any(h.offset for h in f.hunks)]
+    files = [
+        f
+        for f in change.files
+        if f.rung is not Rung.EXACT or any(h.offset or h.known_as for h in f.hunks)
+    ]
     for file in files[:_MOST_FILES]:
         yield _file(file, console)
     if len(files) > _MOST_FILES:
