@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help backport test test-quick lint format bench bench-pairs bench-replay schema clean \
-        distclean unreleased release
+        distclean unreleased release submit
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ unreleased: .venv/run.stamp  ## list what the branch holds since its last tag
 
 release: .venv/release.stamp  ## work out the next version, its notes and its request
 	@$(BIN)/backport release $${NOVA:+--checkout "$$NOVA"} $(ARGS)
+
+submit: .venv/run.stamp  ## send the series to Gerrit; ARGS=--dry-run shows the push
+	@$(BIN)/backport submit "$$SERIES" $${NOVA:+--checkout "$$NOVA"} $${ONTO:+--onto "$$ONTO"} --report build/report $(ARGS)
 
 test: .venv/dev.stamp  ## run all tests, those on real nova included
 	$(BIN)/pytest -m "not nova" -n 2

@@ -115,12 +115,12 @@ class Reader:
         """List the paths at which two trees differ."""
         return self.git.run("diff-tree", "-r", "-z", "--name-only", old, new).fields
 
-    def commits_between(self, base: str, tip: str) -> list[str]:
+    def commits_between(self, base: str, tip: str, *, merges: bool = False) -> list[str]:
         """List the commits that ``tip`` has and ``base`` has not, the oldest first.
 
         With :meth:`commit` of each, whole messages are read by the one git that stays.
         """
-        how = ("--reverse", "--topo-order", "--no-merges")
+        how = ("--reverse", "--topo-order", *([] if merges else ["--no-merges"]))
         return self.git.run("rev-list", *how, tip, f"^{base}", "--").text.split()
 
     def touched(self, commit_id: str) -> list[str]:

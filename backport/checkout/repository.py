@@ -91,6 +91,16 @@ class Checkout:
         done = self.git.run("symbolic-ref", "--quiet", name, ok=(0, 1))
         return done.text or None
 
+    def push_url(self, remote: str) -> str | None:
+        """Return where a push to a remote goes; None: there is no such remote."""
+        done = self.git.run("remote", "get-url", "--push", "--", remote, ok=(0, 2))
+        return done.text or None
+
+    def setting(self, name: str) -> str | None:
+        """Return what the user's configuration says, the checkout's and all others."""
+        asked = Git(self.folder, user_settings=True)
+        return asked.run("config", "--get", name, ok=(0, 1)).text or None
+
     def has_remote(self, name: str) -> bool:
         """Whether a remote is called so."""
         return name in self.git.run("remote").text.splitlines()

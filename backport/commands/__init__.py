@@ -12,6 +12,8 @@ GROUPS = {
     "import": "backport.commands.picking",
     "test": "backport.commands.test",
     "env": "backport.commands.env",
+    "submit": "backport.commands.review",
+    "export": "backport.commands.review",
     "unreleased": "backport.commands.release",
     "release": "backport.commands.release",
     "schema": "backport.commands.schema",
