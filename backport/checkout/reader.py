@@ -168,6 +168,31 @@ class Reader:
         found = self.git.run("log", *how, tip, f"^{base}", "--", path).text.split()
         return found[0] if found else None
 
+    def adding(self, path: str, tip: str, base: str) -> list[str]:
+        """List the commits of ``tip``, missing from ``base``, that added a file."""
+        how = ("--diff-filter=A", "--no-renames", "--format=%H")
+        return self.git.run("log", *how, tip, f"^{base}", "--", path).text.split()
+
+    def blame(self, path: str, tip: str, base: str, first: int, last: int) -> dict[int, str]:
+        """Map lines of a file of ``tip`` to the commits that wrote them, and ``base`` lacks."""
+        how = ("--porcelain", f"-L{first},{last}", tip, f"^{base}", "--", path)
+        done = self.git.run("blame", *how, ok=(0, 128))
+        heads = re.findall(r"^([0-9a-f]{40,64}) \d+ (\d+)", done.text, re.M)
+        old = set(re.findall(r"^([0-9a-f]{40,64}) (?:.*\n(?!\t))+?boundary$", done.text, re.M))
+        return {int(line): commit for commit, line in heads if commit not in old}
+
+    def line_history(self, path: str, tip: str, base: str, first: int, last: int) -> list[str]:
+        """List the commits of ``tip``, missing from ``base``, that touched lines of a file."""
+        how = (f"-L{first},{last}:{path}", "--no-patch", "--format=%H")
+        return self.git.run("log", *how, tip, f"^{base}", ok=(0, 128)).text.split()
+
+    def size(self, commit_id: str) -> tuple[int, int, int]:
+        """Return the files that a commit changes, and the lines that it adds and takes out."""
+        rows = self.git.run("diff-tree", "-r", "--numstat", "--no-commit-id", commit_id).text
+        counts = [line.split("\t")[:2] for line in rows.splitlines()]
+        added, gone = (sum(int(row[at]) for row in counts if row[at] != "-") for at in (0, 1))
+        return len(counts), added, gone
+
     def in_order(self, commits: Sequence[str]) -> list[str]:
         """Sort commits such that none comes before one of its ancestors."""
         wanted = dict.fromkeys(commits)

@@ -10,6 +10,7 @@ GROUPS = {
     "status": "backport.commands.resolve",
     "lint": "backport.commands.lint",
     "import": "backport.commands.picking",
+    "explain": "backport.commands.picking",
     "test": "backport.commands.test",
     "env": "backport.commands.env",
     "submit": "backport.commands.review",

@@ -13,6 +13,7 @@ import click
 from backport.commands.frame import Frame
 from backport.commands.run import checkout_options
 from backport.errors import ExitCode, UsageError
+from backport.picking.explain import explain
 from backport.picking.lines import Lines, newer_lines
 from backport.picking.model import Fate, Imported
 from backport.picking.series_file import folder_for, series_of, write_series
@@ -20,11 +21,11 @@ from backport.picking.sources import Asked, find_sources
 from backport.picking.trial import run_trials
 from backport.pipeline import signing
 from backport.progress import Progress
-from backport.report.picking import show_imported
+from backport.report.picking import show_explanation, show_imported
 from backport.report.text import plural
 from backport.selection.targeted import ChangedFile, changed_tests
 from backport.selection.test_classes import Sources
-from backport.series.manifest import find_branch, list_branches
+from backport.series.manifest import find_branch, find_series, list_branches
 from backport.series.model import Branch
 from backport.session import Session, choose_checkout, open_session
 
@@ -78,6 +79,33 @@ def import_command(
     _tell(frame, "backport-import/1", done) if as_json else show_imported(done, frame.output)
     clear = {Fate.APPLIES, Fate.IN}
     return ExitCode.DONE if {one.fate for one in done.trials} <= clear else ExitCode.CONFLICT
+
+
+@click.command("explain", short_help="Say which missing commits a series conflicts for.")
+@click.argument("series")
+@checkout_options
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@click.pass_obj
+def explain_command(
+    frame: Frame, /, series: str, checkout: str | None, onto: str | None, as_json: bool
+) -> int:
+    """Name, for each hunk of SERIES that conflicts, the newer branch's commits that it leans on.
+
+    Those are missing here. The NOTE that goes below the list of conflicts is offered, too.
+    """
+    found = find_series(series, frame.places.patches)
+    with frame.progress() as progress:
+        where = choose_checkout(frame.places, found.branch, checkout, progress)
+        with open_session(frame.places, found.branch, where, onto, progress) as session:
+            progress.step("explain", found.name)
+            lines = Lines(session.scratch, newer_lines(session.checkout, found.branch))
+            base = session.base
+            done = explain(session.scratch, lines, found, base.commit, base.name, signing(session))
+    if as_json:
+        _tell(frame, "backport-explanation/1", done)
+    else:
+        show_explanation(done, frame.output)
+    return ExitCode.DONE
 
 
 def _branch(frame: Frame, name: str | None) -> Branch:

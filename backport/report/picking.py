@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from backport.picking.model import Fate, Imported, Introduced, Trial
+from backport.picking.model import Cause, Explanation, Fate, Grade, Imported, Introduced, Trial
 from backport.report.console import Page, marks, said
 from backport.report.document import NextStep
 from backport.report.phrases import short
+from backport.report.text import plural
 
 _FATES = {
     Fate.APPLIES: ("applies", "green"),
@@ -71,3 +72,41 @@ def _after_import(done: Imported) -> list[NextStep]:
             NextStep(command=run, why="carry it out; it stops at the conflict for you"),
         ]
     return [NextStep(command=run, why="carry it out")]
+
+
+def show_explanation(done: Explanation, console: Console) -> None:
+    """Print for each conflicting hunk the missing commits that it leans on, and the NOTE."""
+    page = Page(console)
+    page.gap()
+    page.line(said(f"{done.series} onto {done.onto}", console, "bold"))
+    if not done.changes:
+        page.line(said("nothing conflicts", console, "green"))
+    for change in done.changes:
+        rows = [said(f"{short(change.commit)} {change.subject}".strip(), console)]
+        rows += [said(change.remark, console, "dim")] if change.remark else []
+        page.section(f"change {change.number}", rows)
+        for hunk in change.hunks:
+            where = f"{hunk.path}:{hunk.first}-{hunk.last}" if hunk.first else hunk.path
+            page.gap()
+            home = f" in {hunk.home}" if hunk.home else ""
+            page.line(said(f"{where}{home}: {hunk.why}", console, "bold"), indent=3)
+            for cause in hunk.causes:
+                _show_cause(cause, page, console)
+            if not hunk.causes:
+                page.line(said("no missing commit of the newer branch touched it", console), 5)
+        if change.note:
+            page.section("note", [said(change.note, console)])
+    page.gap()
+
+
+def _show_cause(cause: Cause, page: Page, console: Console) -> None:
+    style = "yellow" if cause.grade is Grade.PREREQUISITE else "dim"
+    page.line(
+        said(f"{cause.grade.value}: {short(cause.commit)} {cause.subject}", console, style), 5
+    )
+    picks = {True: "picks cleanly itself", False: "conflicts itself", None: "is a merge"}
+    size = f"{plural(cause.files, 'file')}, +{cause.insertions} -{cause.deletions}"
+    page.line(said(f"{cause.change_id}  {size}; {picks[cause.picks]}; {cause.why}", console), 7)
+    if cause.on:
+        newer = f" and {plural(len(cause.on) - 1, 'newer branch', 'newer branches')}"
+        page.line(said(f"on {cause.on[0]}{newer if cause.on[1:] else ''}", console, "dim"), 7)
