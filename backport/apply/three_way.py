@@ -87,6 +87,11 @@ def climb(
     return Climbed(scratch.update(exact.tree, entries), files, conflicts)
 
 
+def holds(scratch: Scratch, tree: str, delta: Delta) -> bool:
+    """Whether a tree has what a change does, by its content."""
+    return _is_in(scratch, tree, delta, scratch.entries(tree, delta.paths))
+
+
 def _is_as_made(scratch: Scratch, tree: str, delta: Delta, here: Mapping[str, Entry]) -> bool:
     """Whether ``tree`` has the very files that the patch was made from, and room for new ones."""
     for file in delta.patch.files:

@@ -168,6 +168,15 @@ class Reader:
         found = self.git.run("log", *how, tip, f"^{base}", "--", path).text.split()
         return found[0] if found else None
 
+    def taking(self, path: str, word: str, tip: str, base: str) -> str | None:
+        """Find the last commit of ``tip``, missing from ``base``, that took a text out of a file.
+
+        :param word: the text; "" is the file itself
+        """
+        what = (f"-S{word}",) if word else ("--diff-filter=D", "--no-renames")
+        how = ("-1", "--no-merges", "--format=%H", *what)
+        return self.git.run("log", *how, tip, f"^{base}", "--", path).text or None
+
     def adding(self, path: str, tip: str, base: str) -> list[str]:
         """List the commits of ``tip``, missing from ``base``, that added a file."""
         how = ("--diff-filter=A", "--no-renames", "--format=%H")

@@ -11,6 +11,7 @@ GROUPS = {
     "lint": "backport.commands.lint",
     "import": "backport.commands.picking",
     "explain": "backport.commands.picking",
+    "affected": "backport.commands.picking",
     "test": "backport.commands.test",
     "env": "backport.commands.env",
     "submit": "backport.commands.review",

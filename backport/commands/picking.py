@@ -10,18 +10,20 @@ from typing import Any
 
 import click
 
+from backport.checkout.branches import find_branches
 from backport.commands.frame import Frame
 from backport.commands.run import checkout_options
 from backport.errors import ExitCode, UsageError
+from backport.picking.affected import affected
 from backport.picking.explain import explain
-from backport.picking.lines import Lines, newer_lines
+from backport.picking.lines import Lines, as_line, newer_lines
 from backport.picking.model import Fate, Imported
 from backport.picking.series_file import folder_for, series_of, write_series
 from backport.picking.sources import Asked, find_sources
 from backport.picking.trial import run_trials
 from backport.pipeline import signing
 from backport.progress import Progress
-from backport.report.picking import show_explanation, show_imported
+from backport.report.picking import show_affected, show_explanation, show_imported
 from backport.report.text import plural
 from backport.selection.targeted import ChangedFile, changed_tests
 from backport.selection.test_classes import Sources
@@ -35,6 +37,17 @@ Examples:
         all commits that carry the bug, from the nearest newer branch that has them
   backport import 01dd1a05a2 c4820305d2 --series bug-1682693 --checkout ~/src/nova
         commits by name; a range A..B and a Change-Id (I…) will do as well
+"""
+
+_EXPLAIN = """\b
+Examples:
+  backport explain ocata/bug-1784705 --checkout ~/src/nova --onto 77ece76a70
+        the commits of the newer branch, missing here, whose lines each hunk leans on
+"""
+_AFFECTED = """\b
+Examples:
+  backport affected ocata/bug-1783613 --checkout ~/src/nova
+        whether master and the newer branches have it, need it, or lack the code
 """
 
 
@@ -81,7 +94,9 @@ def import_command(
     return ExitCode.DONE if {one.fate for one in done.trials} <= clear else ExitCode.CONFLICT
 
 
-@click.command("explain", short_help="Say which missing commits a series conflicts for.")
+@click.command(
+    "explain", epilog=_EXPLAIN, short_help="Say which missing commits a series conflicts for."
+)
 @click.argument("series")
 @checkout_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
@@ -105,6 +120,34 @@ def explain_command(
         _tell(frame, "backport-explanation/1", done)
     else:
         show_explanation(done, frame.output)
+    return ExitCode.DONE
+
+
+@click.command(
+    "affected", epilog=_AFFECTED, short_help="Say which branches have a series, and which need it."
+)
+@click.argument("series")
+@click.option("--checkout", metavar="PATH|URL", help="The project's repository.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@click.pass_obj
+def affected_command(frame: Frame, /, series: str, checkout: str | None, as_json: bool) -> int:
+    """Tell of each branch whether it has SERIES, needs it, or does not have the code."""
+    found = find_series(series, frame.places.patches)
+    with frame.progress() as progress:
+        where = choose_checkout(frame.places, found.branch, checkout, progress)
+        with open_session(frame.places, found.branch, where, None, progress) as session:
+            wanted = (found.branch.branch, *found.branch.newer_branches)
+            places = find_branches(session.checkout, wanted)
+            lines = [as_line(name, places[name]) for name in reversed(wanted) if name in places]
+            progress.step(
+                "compare", f"{found.name} with {plural(len(lines), 'branch', 'branches')}"
+            )
+            absent = [name for name in wanted if name not in places]
+            done = affected(session.scratch, lines, found, absent)
+    if as_json:
+        _tell(frame, "backport-affected/1", done)
+    else:
+        show_affected(done, frame.output)
     return ExitCode.DONE
 
 

@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from backport.picking.model import Cause, Explanation, Fate, Grade, Imported, Introduced, Trial
+from backport.picking.model import (
+    Affected,
+    Cause,
+    Explanation,
+    Fate,
+    Grade,
+    Imported,
+    Introduced,
+    State,
+    Trial,
+)
 from backport.report.console import Page, marks, said
 from backport.report.document import NextStep
 from backport.report.phrases import short
@@ -110,3 +120,30 @@ def _show_cause(cause: Cause, page: Page, console: Console) -> None:
     if cause.on:
         newer = f" and {plural(len(cause.on) - 1, 'newer branch', 'newer branches')}"
         page.line(said(f"on {cause.on[0]}{newer if cause.on[1:] else ''}", console, "dim"), 7)
+
+
+_STATES = {
+    State.HAS: ("has it", "green"),
+    State.CLEAN: ("needs it", "yellow"),
+    State.CONFLICT: ("needs it", "red"),
+    State.NO_CODE: ("does not have the code", "dim"),
+    State.UNKNOWN: ("cannot tell", "dim"),
+}
+
+
+def show_affected(done: Affected, console: Console) -> None:
+    """Print for each change how each branch stands to it, the newest first."""
+    page = Page(console)
+    page.gap()
+    page.line(said(done.series, console, "bold"))
+    for number, subject in enumerate(done.subjects):
+        page.section(f"change {number + 1}", [said(subject, console)])
+        width = max((len(one.name or one.branch) for one in done.branches), default=0)
+        for branch in done.branches:
+            found = branch.changes[number]
+            words, style = _STATES[found.state]
+            by = f" ({short(found.commit)})" if found.commit else ""
+            where = f" in {', '.join(found.paths)}" if found.paths else ""
+            name = f"{branch.name or branch.branch:<{width}}"
+            page.line(said(f"{name}  {words}: {found.detail}{where}{by}", console, style), 3)
+    page.gap()
