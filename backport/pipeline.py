@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from backport.apply.engine import Options, Signing, apply_series
@@ -229,10 +229,9 @@ def _keep(
 
 
 def series_digest(series: Series) -> str:
-    """Return a digest of all that decides which commits a series makes."""
-    return hashlib.sha256(
-        repr((series.stable_only, series.bug, series.changes)).encode()
-    ).hexdigest()
+    """Return a digest of all that decides which commits a series makes: no path, no line."""
+    changes = [replace(one, source=(Path(), 0), patch_file=None) for one in series.changes]
+    return hashlib.sha256(repr((series.stable_only, series.bug, changes)).encode()).hexdigest()
 
 
 def checkout_facts(session: Session, branch: Branch, onto: str | None) -> CheckoutFacts:

@@ -198,3 +198,19 @@ def test_a_folder_of_another_project_is_no_checkout(project: Project, tmp_path: 
     ran = inside.run("run", small_series(project), "--patches", str(project.root / "patches"))
     assert "locate: the built-in checkout" in ran.err
     assert other.git("status", "--porcelain") == ""
+
+
+def test_a_conflict_of_a_series_from_elsewhere_is_gone_on_with_from_anywhere(
+    project: Project,
+) -> None:
+    series = small_series(project)
+    project.repo.commit("other", {"a": TEN.replace("5", "five")})
+    (project.root / "series").mkdir()
+    (project.root / "patches").rename(project.root / "series/patches")
+    args = ("--patches", "series/patches", "--checkout", "checkout", "--skip-tests")
+    assert project.run("run", series, *args).code == 3
+    (work,) = Path(os.environ["HOME"]).rglob("work-1*/a")
+    work.write_text(TEN.replace("5", "V"))
+    inside = replace(project, root=project.repo.path / "sub")
+    done = inside.run("continue")
+    assert done.code == 0, done.err + done.out

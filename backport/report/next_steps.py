@@ -126,7 +126,7 @@ def _test_again(
     named = tests if len(tests) <= _MOST_TESTS else cell.run.selection
     which = f"what fails on change {cell.code_of}'s commit"
     return _step(
-        f"run again just {which}", "backport", "test", *words, *_how(series, request), *named
+        f"run again just {which}", "backport", "test", *words, *_how(now, series, request), *named
     )
 
 
@@ -137,15 +137,19 @@ def _failing(cell: Cell, known: Sequence[str]) -> list[str]:
     return [one.id for one in results if one.status not in quiet and one.id not in known]
 
 
-def _how(series: Series, request: RunRequest) -> Iterator[str]:
+def _how(now: Situation, series: Series, request: RunRequest) -> Iterator[str]:
     yield from ("--branch", series.branch.name)
-    yield from _where(request)
+    yield from _where(now)
     if request.tests.python:
         yield from ("--python", request.tests.python)
 
 
-def _where(request: RunRequest | None) -> tuple[str, ...]:
-    return ("--checkout", request.checkout) if request and request.checkout else ()
+def _where(now: Situation) -> Iterator[str]:
+    if "--patches" in now.typed[:-1]:
+        yield from ("--patches", now.typed[now.typed.index("--patches") + 1])
+    yield from (word for word in now.typed if word.startswith("--patches="))
+    if now.request and now.request.checkout:
+        yield from ("--checkout", now.request.checkout)
 
 
 def _after_publishing(
@@ -156,7 +160,7 @@ def _after_publishing(
     yield _step("read the commits", *_git(checkout), "log", "--patch", "--reverse", span)
     if now.result is Result.NOT_TESTED:
         asked = now.request.series if now.request else series.name
-        verify = ["backport", "verify", asked, *_where(now.request), "--branch-name", name]
+        verify = ["backport", "verify", asked, *_where(now), "--branch-name", name]
         yield _step("prove them, before they are sent to review", *verify, "--onto", checkout.base)
     if now.result is not Result.PROVEN or checkout.kind == "built-in":
         return  # nobody reviews what is not proven; the built-in checkout has no history
