@@ -236,7 +236,8 @@ def _change(
     name: str,
     document: Document,
 ) -> Change:
-    section = keys.conflicts_section
+    # A backport tells of its conflicts (project team guide, stable branches).
+    said = (keys.conflicts_section, series.conflicts_section, keys.commit is not None)
     kept = KEEP_SECTION if series.conflicts and keys.commit else None
     made = "" if keys.change_id or keys.commit else made_change_id(name, number)
     return Change(
@@ -256,7 +257,7 @@ def _change(
         trailers=keys.trailers,
         trailers_add=keys.trailers_add,
         allow_empty=keys.allow_empty,
-        conflicts_section=series.conflicts_section if section is None else section,
+        conflicts_section=next(section for section in said if section is not None),
         conflicts=kept if keys.conflicts is None else keys.conflicts,
         note=keys.note,
         source=(document.path, document.line(("changes", number - 1))),

@@ -167,7 +167,9 @@ class SeriesKeys(Keys):
     )
     author: f.Author | None = _key("of changes that do not say", "A <a@b.c>", None)
     date: f.Date | None = _key("of changes that do not say", "2018-08-06T14:32:00+00:00", None)
-    conflicts_section: bool = _key("of changes that do not say", "true", False)
+    conflicts_section: bool | None = _key(
+        "of changes that do not say; left out: of those with a `commit`", "true", None
+    )
     conflicts: Literal["keep"] | None = _key("of picks that do not say", "keep", None)
     changes: tuple[ChangeKeys, ...] = _key("the changes, in order", "(below)", min_length=1)
 

@@ -93,7 +93,8 @@ def test_a_picked_change_always_has_a_subject(project: Project, here: str) -> No
     ran = project.apply(series)
     if here == "verified":
         where = ("--checkout", "checkout", "--branch-name", "stable/ocata")
-        told = project.run("verify", series, *where).out
+        ran = project.run("verify", series, *where)
+        told = ran.out + ran.err
     elif here == "conflict":
         assert ran.report["conflict"]["subject"] == "Fix the bounds"
         told = project.run("status").out
