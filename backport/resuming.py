@@ -69,9 +69,9 @@ def _save(
     """Keep resolutions in the series, last of all: what was tried is what is written."""
     progress.step("save", str(series.folder))
     applied = findings.outcome.applied if findings.outcome else ()
-    whole = {one.change.number: not one.left_out for one in applied}
+    left_out = {one.change.number: [hunk.path for hunk in one.left_out] for one in applied}
     saved = {
-        number: Saved(one.patch, [*one.words], whole.get(number, True))
+        number: Saved(one.patch, [*one.words], left_out.get(number, ()))
         for number, one in resolutions.items()
     }
     old = [series.changes[number - 1].patch_file for number in saved]

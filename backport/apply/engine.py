@@ -36,6 +36,8 @@ from backport.progress import Progress, Silent
 from backport.series.message import pick_message, write_message
 from backport.series.model import Change, Person, Series
 
+_LEFT_OUT_KEY = "left-out: in series.yaml"
+
 
 @dataclass(frozen=True)
 class Signing:
@@ -123,7 +125,9 @@ def _apply(
         if known:
             return _left_alone(change, tip, tree, known)
         return Conflict(change, tip, climbed.conflicts, climbed.tree, delta.paths)
-    done = Done(climbed.tree, climbed.files, as_written(delta.patch.files))
+    # What a patch that a person made lacks can be known by their word only.
+    lacking = (HunkFate(path, "a part", Fate.LEFT_OUT, _LEFT_OUT_KEY) for path in change.left_out)
+    done = Done(climbed.tree, climbed.files, (*as_written(delta.patch.files), *lacking))
     return _committed(scratch, series, delta, tip, done, signing)
 
 

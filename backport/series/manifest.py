@@ -257,6 +257,7 @@ def _change(
         trailers=keys.trailers,
         trailers_add=keys.trailers_add,
         allow_empty=keys.allow_empty,
+        left_out=keys.left_out,
         conflicts_section=next(section for section in said if section is not None),
         conflicts=kept if keys.conflicts is None else keys.conflicts,
         note=keys.note,

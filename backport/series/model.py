@@ -130,6 +130,7 @@ class Change:
     allow_empty: bool = False
     conflicts_section: bool = False  # list what was in conflict in the message
     conflicts: tuple[str, ...] | None = None  # what ``patch`` resolves; KEEP_SECTION: as picked
+    left_out: tuple[str, ...] = ()  # files of which a person left a part out
     note: str = ""  # what a reviewer must know of this backport
     trailers_add: tuple[tuple[str, str], ...] = ()  # to those of the picked commit
     # The Change-Id was made here; only the report asks, for the commit is the same.

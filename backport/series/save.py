@@ -83,12 +83,12 @@ class Saved:
     """What is to be saved of a resolution.
 
     :param conflicts: the paths that were in conflict
-    :param whole: nothing of the change was left out; else the message must go on saying so
+    :param left_out: paths of which a part was left out: the next run must go on saying so
     """
 
     patch: bytes
     conflicts: Sequence[str]
-    whole: bool = True
+    left_out: Sequence[str] = ()
 
 
 def save_resolutions(
@@ -133,9 +133,11 @@ def _edit(change: Change, name: str, saved: Saved) -> Edit:
     """Name the patch, and what was in conflict, on which the message of the next run hangs."""
     put: dict[str, str | Sequence[str]] = {} if change.patch_file else {"patch": name}
     before = change.conflicts or ()
-    section = change.conflicts_section or not saved.whole
+    section = change.conflicts_section or bool(saved.left_out)
     if before != KEEP_SECTION and (change.commit or section):
         put["conflicts"] = [*dict.fromkeys((*before, *saved.conflicts))]
+    if saved.left_out:
+        put["left-out"] = [*dict.fromkeys((*change.left_out, *saved.left_out))]
     if section and not change.conflicts_section:
         put["conflicts-section"] = "true"
     # What is saved has git's own prefixes, so it needs no strip.

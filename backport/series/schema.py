@@ -154,6 +154,11 @@ class ChangeKeys(Keys):
         "[nova/x.py]",
         None,
     )
+    left_out: tuple[f.TreePath, ...] = _key(
+        "files of which a part was left out, by a person's word (continue --save writes it)",
+        "[nova/x.py]",
+        (),
+    )
     allow_empty: bool = _key("a commit without a change is meant", "true", False)
 
 

@@ -121,8 +121,11 @@ def test_what_was_left_out_stays_said_after_saving(project: Project) -> None:
     assert project.run("continue", "--leave-out", "guard.py", "--save").code == 0
     tip = project.repo.git("rev-parse", BRANCH)
     project.repo.git("branch", "-D", BRANCH)
-    assert project.apply(series).code == 0
+    again = project.apply(series)
+    assert again.code == 0
     assert project.repo.git("rev-parse", BRANCH) == tip
+    (left,) = (h for h in again.report["changes"][0]["hunks"] if h["fate"] == "left out")
+    assert (left["path"], left["by"]) == ("guard.py", "left-out: in series.yaml")
 
 
 @pytest.fixture
