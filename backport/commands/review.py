@@ -75,7 +75,7 @@ def export_command(
 @click.option("--branch-name", metavar="REV", help="Left out: backport/SERIES.")
 @click.option(
     "--report", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
-    default=Path("build/report"), show_default=True, help="The report of the run that proved it.",
+    help="The report of the run that proved it. Left out: the last one's.",
 )  # fmt: skip
 @checkout_options
 @click.pass_obj
@@ -87,7 +87,7 @@ def submit_command(
     unproven: bool,
     ignore_lint: bool,
     branch_name: str | None,
-    report: Path,
+    report: Path | None,
     **options: Any,
 ) -> int:
     """Send the branch of SERIES to Gerrit: refs/for/BRANCH, with the topic bug/N.
@@ -101,6 +101,7 @@ def submit_command(
         said = read_gitreview(session.scratch.file(tip, ".gitreview"))
         _refuse_what_gerrit_would(session, found, tip, said)
         _judge(session, found, tip, ignore_lint, progress)
+        report = report or frame.places.state / "reports/latest"
         proven = _is_proven(report / "report.json", found, tip)
         if not proven and not unproven and not dry_run:
             raise RefusedError(

@@ -14,6 +14,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 from backport.checkout.objects import NOBODY
 from backport.checkout.repository import Checkout
 from backport.errors import UsageError
@@ -41,7 +43,11 @@ def read_notes(checkout: Checkout, folder: Path, state: State, version: str) -> 
     with loader.Loader(settings, ignore_cache=True) as found:
         versions = [version] if version in found.versions else []
         files = tuple(sorted(name for each in versions for name, _ in found[each]))
-        text = formatter.format_report(found, settings, versions, show_source=False)
+        try:
+            text = formatter.format_report(found, settings, versions, show_source=False)
+        except (ValueError, yaml.YAMLError) as error:
+            why = " ".join(str(error).split())
+            raise UsageError(f"reno cannot read a release note: {why}", "Mend it first.") from error
     return Notes(files, text if files else "", dict(_drafts(state)))
 
 

@@ -141,6 +141,14 @@ def test_notes_are_those_that_reno_gives_the_version(released: Project) -> None:
     assert "DRAFT" in draft
 
 
+@pytest.mark.parametrize("note", ["fixes: [", "only words\n"])
+def test_a_note_that_reno_cannot_read_gets_one_line(released: Project, note: str) -> None:
+    path = "releasenotes/notes/new-0123456789abcdef.yaml"
+    released.repo.commit(message("Tell of it", 7), {path: note})
+    ran = released.run("release", "--checkout", str(released.repo.path))
+    assert (ran.code, "reno cannot read a release note" in ran.err) == (2, True), ran.err
+
+
 def test_the_tag_is_annotated_as_the_release_tools_write_it(released: Project) -> None:
     commit = fix(released)
     repo, ours = releases(released), released.repo
