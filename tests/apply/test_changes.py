@@ -143,7 +143,7 @@ def test_what_cannot_be_merged_is_a_conflict_that_leaves_nothing(
     assert ran.report["conflict"]["files"][0]["path"] == "x"
     assert ran.report["conflict"]["files"][0]["reasons"]
     assert BRANCH not in snapshot(repo.path).refs
-    assert project.run("status").code == 0
+    assert project.run("status").code == 3
     assert project.run("abort").code == 0
 
 

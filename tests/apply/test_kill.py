@@ -322,7 +322,7 @@ FULL = {
     "the cache": ".cache/backport",
     "the state": ".local/state/backport",
     "the folder for temporary files": "tmp",
-    "the report's folder": "project/build",
+    "the report's folder": ".local/state/backport/reports",
     "the checkout's objects": "project/checkout/.git/objects",
     "the checkout's refs": "project/checkout/.git/refs",
 }

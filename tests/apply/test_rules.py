@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from backport.apply.rules import _WORD
 from project import Project
 
-HEAD = "class Driver(object):\n    def plug(self, port):\n        begin(port)\n\n"
+HEAD = "class Driver(object):\n    def plug(self, port, old, new):\n        begin(port)\n\n"
 TAIL = "\n        end(port)\n\n    def last(self):\n        return 1\n"
 
 
