@@ -52,7 +52,7 @@ def _steps(now: Situation, series: Series) -> Iterator[NextStep]:
         yield from (
             [_again(now, "keep the conflict, to resolve it")]
             if dry
-            else after_conflict(series.name)
+            else after_conflict(series.name, *_on_checkout(now))
         )
     elif now.result is Result.BROKEN and now.proof:
         yield from _after_broken(now, series, now.proof)
@@ -80,9 +80,14 @@ def after_conflict(*name: str) -> tuple[NextStep, ...]:
     """Return the three commands of a pending conflict."""
     return (
         _step("see each file, each hunk and both of its sides", "backport", "status", *name),
-        _step("go on, once it is resolved", "backport", "continue", *name),
-        _step("give up; nothing stays behind", "backport", "abort", *name),
+        _step("go on, once all files are decided", "backport", "continue", *name),
+        _step("give up; what you edited is kept", "backport", "abort", *name),
     )
+
+
+def _on_checkout(now: Situation) -> tuple[str, ...]:
+    """Name the checkout: the series may be in conflict on another one as well."""
+    return ("--checkout", now.checkout.path) if now.checkout else ()
 
 
 def _cells(now: Situation) -> tuple[Cell, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -83,7 +84,7 @@ def write_message(change: Change, series: Series, conflicts: Sequence[str] = ())
         conflicts=listed,
         note=_as_note(change.note),
     )
-    return Written(_render(change.kind, message), _about_id(change))
+    return Written(_render(change.kind, message), _about_id(change, series))
 
 
 def pick_message(
@@ -243,12 +244,12 @@ def _about_section(section: Section, message: str, left: Sequence[str]) -> str:
     return f"no conflict here in {gone}: taken out of the Conflicts section{said}"
 
 
-def _about_id(change: Change) -> tuple[str, ...]:
+def _about_id(change: Change, series: Series) -> tuple[str, ...]:
     if not change.change_id_made:
         return ()
     return (
         f"Change-Id {change.change_id} made from the series' name and the change's place in it; "
-        "to keep it when changes move: backport show --write-ids",
+        f"to keep it when changes move: backport show {shlex.quote(series.name)} --write-ids",
     )
 
 

@@ -68,7 +68,7 @@ def test_a_change_id_is_made_and_told_and_written(project: Project) -> None:
     made = ran.report["changes"][0]["change_id"]
     tip = repo.git("rev-parse", BRANCH)
     assert message(project).endswith(f"\nChange-Id: {made}\n")
-    assert "show --write-ids" in ran.report["changes"][0]["notes"][0]
+    assert f"show {series} --write-ids" in ran.report["changes"][0]["notes"][0]
     (manifest.parent / "1.patch").write_bytes(other)
     assert project.apply(series, "--replace").report["changes"][0]["change_id"] == made
     (manifest.parent / "1.patch").write_bytes(patch)
