@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -246,10 +247,12 @@ class Pending:
         if not touched:
             self.forget()
             return None
-        stamp = time.strftime("%Y%m%dT%H%M%S")
-        kept = root / "aborted" / f"{self.folder.name}-{stamp}-{os.getpid()}"
-        with writing(kept.parent):
-            kept.parent.mkdir(parents=True, exist_ok=True)
+        place = root / "aborted"
+        stamp = time.strftime(f"{self.folder.name.replace('%', '%%')}-%Y%m%dT%H%M%S-")
+        with writing(place):
+            place.mkdir(parents=True, exist_ok=True)
+            # Two can be given up within a second; rename(2) takes the place of an empty folder.
+            kept = Path(tempfile.mkdtemp(prefix=stamp, dir=place))
             os.rename(self.folder, kept)
         self._tidy()
         return kept
