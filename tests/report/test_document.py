@@ -177,7 +177,8 @@ def test_after_publishing_the_next_steps_are_to_read_and_to_send() -> None:
 def test_after_a_conflict_the_next_steps_are_those_of_a_conflict() -> None:
     report = samples.conflict()
     assert _commands(report) == [
-        f"backport {word} ocata/bug-1783613" for word in ("status", "continue", "abort")
+        f"backport {word} ocata/bug-1783613 --checkout /home/ana/src/nova"
+        for word in ("status", "continue", "abort")
     ]
     assert report.conflict is not None
     assert report.conflict.next == report.next_steps
