@@ -164,7 +164,7 @@ def _committed(
     change, picked = delta.change, delta.picked
     conflicts = (
         *done.conflicts,
-        *(file.path for file in done.files if file.was_in_conflict and file.rules),
+        *(file.path for file in done.files if file.rules),
     )
     # What a rule resolved nobody has looked at, and what was left out is not in: the message has
     # to tell of both.
