@@ -104,8 +104,8 @@ class Bounded:
 class BoundedFile:
     """A log file that stops growing at a bound, so that a flood does not fill the disk."""
 
-    def __init__(self, path: Path, limit: int) -> None:
-        self._file = path.open("wb")
+    def __init__(self, path: Path, limit: int, mode: str = "wb") -> None:
+        self._file = path.open(mode)
         self._left = limit
 
     def add(self, data: bytes) -> None:

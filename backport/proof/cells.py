@@ -41,6 +41,7 @@ class Ask:
     selection: tuple[str, ...]
     fail_fast: bool = False
     wants_red: bool = False  # it comes out well if a test fails
+    again: Run | None = None  # each of these tests alone, after this run of the same tree
 
 
 class Runs:
@@ -94,6 +95,7 @@ class Runs:
             ask.selection,
             self._settings,
             *(["fail fast"] if ask.fail_fast else []),
+            *(["alone"] if ask.again else []),
             *([f"repeat {number}"] if number else []),
         )
         kept = None if self._fresh else self._results.get(key)
@@ -124,10 +126,13 @@ class Runs:
         seen by another run, and the other way round; both notice, by the times of the files.
         """
         name = f"{laid.folder.name}-{ask.label.replace(' ', '-').replace('/', '-')}.log"
+        settings, jobs = self._settings, self._workshop.jobs
+        if ask.again:
+            settings, jobs = replace(settings, apart=ask.selection), 1
         manner = Manner(
             ask.fail_fast,
             self._trees.recipe(ask.tree),
-            self._logs / name,
+            (ask.again.log if ask.again else None) or self._logs / name,
             loaded=partial(self.progress.cell_started, ask.label),
             heard=lambda one: self.progress.cell_test(ask.label, one.id, not _failed(one.status)),
         )
@@ -136,8 +141,8 @@ class Runs:
                 self._environment,
                 laid,
                 ask.selection,
-                self._settings,
-                replace(self._workshop, scratch=self._place),
+                settings,
+                replace(self._workshop, scratch=self._place, jobs=jobs),
                 manner,
             )
             if laid.shared and laid.changed():
@@ -188,6 +193,21 @@ def repeated(runs: Sequence[Run]) -> Run:
         problem=problem,
         reused=all(run.reused for run in runs),
         notes=(*dict.fromkeys(note for run in runs for note in run.notes), _times(len(runs))),
+    )
+
+
+def once_more(run: Run, again: Run) -> Run:
+    """Return a run with what came of those of its tests that were run again, alone."""
+    ids = {one.id for one in again.results if one.status is not Status.NOT_RUN}
+    first = replace(run, results=tuple(one for one in run.results if one.id in ids))
+    second = replace(again, results=tuple(one for one in again.results if one.id in ids))
+    told = {one.id: one for one in (*run.results, *repeated([first, second]).results)}
+    note = f"run once more, alone: {', '.join(sorted(ids))}"
+    return replace(
+        run,
+        results=tuple(told.values()),
+        seconds=run.seconds + again.seconds,
+        notes=(*run.notes, note),
     )
 
 

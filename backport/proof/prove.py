@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from backport.proof.cells import Ask, Runs
+from backport.proof.cells import Ask, Runs, once_more
 from backport.proof.guarded_hunks import prove_hunks
 from backport.proof.matrix import Claim, Planned, plan, plan_touched
 from backport.proof.verdict import (
@@ -24,6 +24,7 @@ from backport.proof.verdict import (
     SEVERITY,
     base_cell,
     conclude,
+    deciding,
     judge_green,
     judge_red,
     not_passed,
@@ -56,11 +57,13 @@ def prove(claim: Claim, trees: Trees, runs: Runs, options: ProofOptions | None =
     options = options or ProofOptions()
     found = _run_cells(plan(claim, trees, options.full_red), runs, options.repeat)
     base = _on_base(claim, found, runs, options.repeat)
+    found = _once_more(found, base, runs)
     proof = _concluded(claim, found, base)
     if touched := plan_touched(claim):
         runs.progress.note(f"{proof.verdict.value}, before what is only touched: {proof.reason}")
-        found += _run_cells(touched, runs, options.repeat)
-        base = _on_base(claim, found, runs, options.repeat, base)
+        more = _run_cells(touched, runs, options.repeat)
+        base = _on_base(claim, found + more, runs, options.repeat, base)
+        found += _once_more(more, base, runs)
         proof = _concluded(claim, found, base)
     if options.hunks:
         proof = replace(proof, hunks=prove_hunks(claim, trees, runs, _passing(proof.cells)))
@@ -152,6 +155,35 @@ def _on_base(
     if suspects.keys() <= {*(known.selection if known else ())}:
         return known
     return runs.make([Ask("base 0/0", claim.base, tuple(suspects))], repeat)[0]
+
+
+def _once_more(
+    found: Sequence[tuple[Planned, Run]], base: Run | None, runs: Runs
+) -> list[tuple[Planned, Run]]:
+    """Run what would decide against the series once more, alone; the first that does so is enough.
+
+    A machine that is busy fails tests too. What passes now is flaky; what does not has said it
+    twice. In red cells a test must fail, and there nothing is run again.
+    """
+    forgiven = _failing_there_too(found, base)
+    doubted: dict[str, dict[str, Run]] = {}
+    for cell, run in found:
+        if cell.kind in GREEN:
+            ids = deciding(run.results, base, forgiven, cell.kind)
+            doubted.setdefault(cell.tree, {}).update(dict.fromkeys(ids, run))
+    again = {
+        tree: runs.make(
+            [Ask("once more", tree, tuple(tests), fail_fast=True, again=next(iter(tests.values())))]
+        )[0]
+        for tree, tests in doubted.items()
+        if tests
+    }
+    return [
+        (cell, once_more(run, again[cell.tree]))
+        if cell.kind in GREEN and cell.tree in again
+        else (cell, run)
+        for cell, run in found
+    ]
 
 
 def _failing_there_too(found: Iterable[tuple[Planned, Run]], base: Run | None) -> frozenset[str]:

@@ -3,7 +3,8 @@
 "Failed" is never mixed up with "could not find out", nor with "not run":
 
 * broken: a change's own tests speak against it, and did not do so on the base;
-* could-not-tell: a test did not get as far as to say something, or not the same thing each time;
+* could-not-tell: a test did not get as far as to say something, or not the same thing each time
+  (flaky; one that the series only touches does not count then);
 * unproven: everything passes, with the fix and without it;
 * proven: red before, green after.
 
@@ -46,9 +47,11 @@ def judge_green(cell: Cell, base: Run | None, forgiven: frozenset[str]) -> Cell:
     said = [in_words(cell.run.counts)]
     if len(bad) > len(blamed):
         said.append(f"{_of_them(len(bad) - len(blamed), len(bad))} on the base too")
+    if flaky := [one.id for one in blamed if one.status is Status.FLAKY]:
+        said.append(f"flaky: {_names(flaky)}")
     if any(_speaks_against(one, base) for one in blamed):
         verdict = Verdict.BROKEN
-    elif blamed or cell.run.problem:
+    elif cell.run.problem or len(blamed) > (len(flaky) if cell.kind is CellKind.TOUCHED else 0):
         verdict = Verdict.CANNOT_TELL
     elif cell.kind is CellKind.TOUCHED:
         verdict = Verdict.PROVEN
@@ -58,6 +61,20 @@ def judge_green(cell: Cell, base: Run | None, forgiven: frozenset[str]) -> Cell:
     else:
         verdict = Verdict.PROVEN
     return _judged(cell, verdict, said)
+
+
+def deciding(
+    results: Iterable[TestResult], base: Run | None, forgiven: frozenset[str], kind: CellKind
+) -> list[str]:
+    """Return the ids of what decides against a cell that should be green.
+
+    What is only touched must not keep a verdict from being found either, as by a time-out.
+    """
+    blamed = [one for one in not_passed(results) if one.id not in forgiven]
+    against = [one.id for one in blamed if _speaks_against(one, base)]
+    if against or kind is not CellKind.TOUCHED:
+        return against
+    return [one.id for one in blamed if one.status not in (Status.NOT_RUN, Status.FLAKY)]
 
 
 def judge_red(cell: Cell, passing: frozenset[str]) -> Cell:
@@ -155,9 +172,14 @@ def _conclude(claim: Claim, cells: Sequence[Cell]) -> tuple[Verdict, str]:
         return Verdict.UNPROVEN, f"change {numbers} has no test that could fail without it"
     passed = f"on the last commit {in_words(green[-1].run.counts)}"
     if not claim.fixes:
-        return Verdict.PROVEN, f"{passed}; there is no fix in it that a test must catch"
+        passed += "; there is no fix in it that a test must catch"
     without = [f"without change {cell.tests_of} {cell.reason}" for cell in red]
-    return Verdict.PROVEN, "; ".join([*without, passed])
+    flaky = [
+        f"what is only touched: {cell.reason}"
+        for cell in cells
+        if cell.kind is CellKind.TOUCHED and Status.FLAKY in cell.run.counts
+    ]
+    return Verdict.PROVEN, "; ".join([*without, passed, *flaky])
 
 
 def _place(cell: Cell) -> str:
@@ -171,13 +193,15 @@ def _place(cell: Cell) -> str:
     }[cell.kind]
 
 
-def _would_need_to_fail(cell: Cell, most: int = 3) -> str:
+def _would_need_to_fail(cell: Cell) -> str:
     """Name the tests of a cell that nothing else names: all passed where one must not."""
     names = [one.id for one in cell.run.results if one.status.passed]
-    if cell.verdict is not Verdict.UNPROVEN or not names:
-        return ""
+    return f": {_names(names)}" if cell.verdict is Verdict.UNPROVEN and names else ""
+
+
+def _names(names: Sequence[str], most: int = 3) -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f": {', '.join(names[:most])}{more}"
+    return ", ".join(names[:most]) + more
 
 
 def not_passed(results: Iterable[TestResult]) -> list[TestResult]:

@@ -101,7 +101,7 @@ def _again(now: Situation, why: str, *more: str) -> NextStep:
 
 
 def _after_broken(now: Situation, series: Series, proof: Proof) -> Iterator[NextStep]:
-    green = (CellKind.GREEN, CellKind.WHOLE)
+    green = (CellKind.GREEN, CellKind.WHOLE, CellKind.TOUCHED)
     cells = [cell for cell in proof.cells if cell.kind in green and not cell.ok]
     if now.request is None or now.checkout is None or "continue" in now.typed[:2]:
         # A resolution by hand is part of what was run, and lies only with the conflict.

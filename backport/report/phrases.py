@@ -94,6 +94,7 @@ _ENDED: Mapping[Status, str] = {
     Status.SETUP_ERROR: "ended in a set-up error",
     Status.EXPECTED_FAILURE: "failed as expected",
     Status.UNEXPECTED_SUCCESS: "passed unexpectedly",
+    Status.FLAKY: "failed and passed",
 }
 SHORT = 10  # characters of a hash, as git abbreviates in a repository of nova's size
 

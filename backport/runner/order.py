@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from backport.selection.test_names import covers
+
 
 @dataclass(frozen=True)
 class Next:
@@ -27,7 +29,7 @@ class Line:
 
     :param units: the ids of each unit's tests
     :param expected: seconds that a test will take
-    :param apart: prefixes of paths, such as ``nova/tests/unit/``: no worker runs tests of two
+    :param apart: folders, such as ``nova/tests/unit/``, or names: no worker runs tests of two
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class Line:
         apart: Iterable[str] = (),
     ) -> None:
         self._expected = expected
-        self._apart = [prefix.rstrip("/").replace("/", ".") + "." for prefix in apart]
+        self._apart = [prefix.rstrip("/").replace("/", ".") for prefix in apart]
         numbers = sorted(range(len(units)), key=lambda number: list(units[number]))
         found = [
             Next(number, place, tuple(units[number]), self._group(units[number]))
@@ -48,7 +50,7 @@ class Line:
         self._weigh()
 
     def _group(self, tests: Sequence[str]) -> int:
-        fits = (n for n, prefix in enumerate(self._apart) if tests[0].startswith(prefix))
+        fits = (n for n, prefix in enumerate(self._apart) if covers(prefix, tests[0]))
         return next(fits, -1)
 
     def _weigh(self) -> None:

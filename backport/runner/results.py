@@ -24,7 +24,7 @@ class Status(str, Enum):
     TIMED_OUT = "timed out"
     CRASHED = "crashed"  # its process died
     NOT_RUN = "not run"  # named, but nothing ran under that name
-    FLAKY = "flaky"  # with --repeat: passed and failed
+    FLAKY = "flaky"  # it was run several times, and passed and failed
 
     @property
     def passed(self) -> bool:

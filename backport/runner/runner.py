@@ -59,7 +59,7 @@ class Manner:
     :param fail_fast: stop at the first test that does not pass
     :param prelude: shell commands that put the tree into the current folder, for the command that
         a person can run; without them the command names the folder that the tree was in
-    :param log: gets what the test process itself printed, such as warnings at import
+    :param log: what the test process itself prints, such as warnings at import, is added to it
     :param loaded: is told how many tests there are
     :param heard: is told of each test when it ends
     """
@@ -132,7 +132,7 @@ def _talk(start: Command, log_file: Path, tokens: Tokens, terms: Terms) -> Told:
     orders_out, control = os.pipe()
     events, records_in = os.pipe()
     theirs = [orders_out, records_in]
-    log = BoundedFile(log_file, _LOG_LIMIT)
+    log = BoundedFile(log_file, _LOG_LIMIT, "ab")
 
     def started() -> Running:
         process = Running(replace(start, argv=(*start.argv, *map(str, theirs))), tuple(theirs))

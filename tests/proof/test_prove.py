@@ -269,7 +269,7 @@ def test_a_failure_that_the_fix_does_not_cure_is_no_evidence(project: Project) -
     assert not cells(proof)["red 1/0"]
 
 
-FAR = "tests.test_far"
+FAR, FAR_FILE = "tests.test_far", "tests/test_far.py"
 TOUCHED: dict[str, tuple[str, list[str], Verdict, tuple[str, ...]]] = {
     # the number that a touched test finds right, what is the change's own, the verdict, on the base
     "one that breaks speaks against": ("2 + 3", [BUG], Verdict.BROKEN, ()),
@@ -291,6 +291,95 @@ def test_what_is_only_touched_runs_once_and_never_speaks_for_a_series(
     ran = [one.label for one in proof.cells if FAR in one.run.selection]
     assert ran == ["touched 2/2"]
     assert proof.failing_on_base == on_base
+
+
+ONCE = """
+import os, unittest
+from lib import code
+print('the module is imported')
+class T(unittest.TestCase):
+    def test_bug(self):
+        if code.double(3) == 6 and not os.path.exists({place!r}):
+            open({place!r}, 'w').close()
+            {fails}
+"""
+FAR_BUG = f"{FAR}.T.test_bug"
+AGAIN: dict[str, tuple[bool, str, Verdict, Status]] = {
+    # whether it is only touched, how it fails the first time, the verdict, how it counts
+    "touched, fails": (True, "self.fail('no time')", Verdict.PROVEN, Status.FLAKY),
+    "touched, crashes": (True, "os._exit(1)", Verdict.PROVEN, Status.FLAKY),
+    "touched, fails again": (
+        True,
+        "os.unlink({place!r}), self.fail('wrong')",
+        Verdict.BROKEN,
+        Status.FAILED,
+    ),
+    "own, fails": (False, "self.fail('no time')", Verdict.CANNOT_TELL, Status.FLAKY),
+    "own, fails again": (
+        False,
+        "os.unlink({place!r}), self.fail('wrong')",
+        Verdict.BROKEN,
+        Status.FAILED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("touched", "fails", "verdict", "status"), AGAIN.values(), ids=AGAIN)
+def test_what_would_decide_against_a_series_is_run_once_more_alone(
+    project: Project, touched: bool, fails: str, verdict: Verdict, status: Status
+) -> None:
+    """A machine that is busy fails tests, too: nova's wait for a second and give up."""
+    place = str(project.folder / "place")
+    text = ONCE.format(place=place, fails=fails.format(place=place))
+    named = [BUG] if touched else [BUG, FAR]
+    claim = claim_of(project, [GOOD[0], (*GOOD[1][:2], named, [BUG])], {**BASE, FAR_FILE: text})
+    if touched:
+        steps = (claim.steps[0], dataclasses.replace(claim.steps[1], touched=(FAR,)))
+        claim = dataclasses.replace(claim, steps=steps)
+    proof = prove(claim, project.trees, runs_of(project))
+    assert proof.verdict is verdict, proof.reason
+    last = cell(proof, "touched 2/2" if touched else "whole 2/2")
+    (result,) = [one for one in last.run.results if one.id == FAR_BUG]
+    assert result.status is status
+    assert f"run once more, alone: {FAR_BUG}" in last.run.notes
+    assert last.run.log is not None
+    assert last.run.log.read_text().count("the module is imported") == 2
+    if status is Status.FLAKY:
+        assert "1 flaky" in last.reason
+        assert f"flaky: {FAR_BUG}" in proof.reason
+        assert result.detail.startswith("1 times ")
+
+
+TRACES = """
+import os, unittest
+LEFT = []
+class T(unittest.TestCase):
+    def test_1(self):
+        open({place!r}, 'a').write('x')
+        LEFT.append(1)
+        {fails}
+    def test_2(self):
+        self.assertEqual([], LEFT)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fails", "statuses", "ran"),
+    [
+        ("self.assertEqual('xx', open({place!r}).read())", [Status.FLAKY] * 2, 2),
+        ("self.fail('always')", [Status.FAILED] * 2, 2),
+    ],
+    ids=["each in a process of its own", "one that fails again is enough"],
+)
+def test_of_several_that_fail_none_sees_the_traces_of_another(
+    project: Project, fails: str, statuses: list[Status], ran: int
+) -> None:
+    project.workshop = dataclasses.replace(project.workshop, jobs=1)
+    place = str(project.folder / "place")
+    text = TRACES.format(place=place, fails=fails.format(place=place))
+    proof = proof_of(project, [(Kind.OTHER, {"tests/test_it.py": text}, ["tests.test_it"], [])])
+    assert [one.status for one in cell(proof, "green 1/1").run.results] == statuses
+    assert len(Path(place).read_text()) == ran
 
 
 def test_a_class_that_nobody_named_may_be_a_mere_base(project: Project) -> None:
