@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import sys
@@ -76,18 +77,24 @@ class Ended:
 
 
 def start(
-    args: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None, limit: int = -1
+    args: Sequence[str],
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    limit: int = -1,
+    die_at: int = 0,
 ) -> Child:
     """Start the command as it is typed in ``folder``; it has begun when this returns.
 
     :param variables: of the environment, beside those that are set here
     :param limit: bytes that a file may have at most; what writes more fails, or is killed
+    :param die_at: it is killed just before it changes the tool's state or a series' folder for
+        this time; 0: never
     """
     begun, begins = _CONTEXT.Pipe(duplex=False)
     output, prints = _CONTEXT.Pipe(duplex=False)  # holds 64 KiB: more than a run prints
     mark = f"FORKED_RUN={uuid.uuid4().hex}"
     environ = {**os.environ, **(variables or {}), **dict([mark.split("=")])}
-    how = (tuple(args), folder, environ, limit, begins, prints)
+    how = (tuple(args), folder, environ, limit, die_at, begins, prints)
     process = _CONTEXT.Process(target=_run, args=how)
     process.start()
     begins.close()
@@ -102,6 +109,7 @@ def _run(
     folder: Path,
     environ: Mapping[str, str],
     limit: int,
+    die_at: int,
     begins: Connection,
     prints: Connection,
 ) -> None:
@@ -115,9 +123,31 @@ def _run(
     from backport.cli import main
 
     hear()
+    if die_at:
+        _die_before_change(die_at)
     begins.send_bytes(b"begun")
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     sys.exit(int(main(args)))
+
+
+_CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink")
+
+
+def _die_before_change(number: int) -> None:
+    left = number
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        nonlocal left
+        if event == "open":
+            changes = isinstance(args[2], int) and bool(args[2] & (os.O_WRONLY | os.O_RDWR))
+        else:
+            changes = event in _CHANGES
+        if changes and re.search("/state/backport/conflicts/|/patches/", os.fsdecode(str(args[0]))):
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
 
 
 def _lives(mark: str) -> bool:

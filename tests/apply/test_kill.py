@@ -245,6 +245,49 @@ def test_killed_while_going_on_after_a_conflict(stage: Stage, record_property: C
     assert stage.project.run("status").out == "no conflict is pending\n"
 
 
+@pytest.mark.parametrize("words", [("continue", "--save"), ("abort",)], ids=" ".join)
+def test_killed_before_each_change_of_a_file(
+    stage: Stage, words: tuple[str, ...], record_property: Count
+) -> None:
+    """What a person made of the conflict is somewhere, the series is whole, and it goes on."""
+    state = clash(stage)
+    patches, kept = stage.project.root / "patches", stage.root / "patches"
+    shutil.copytree(patches, kept)
+    survived = 0
+    while True:
+        assert stage.project.run(*stage.command).code == 3
+        solve(state)
+        ended = start(words, stage.project.root, die_at=survived + 1).wait()
+        made = BRANCH in snapshot(stage.project.repo.path).refs
+        if ended.status != 0:
+            assert ended.status == -signal.SIGKILL, ended.said
+            assert made or is_kept(state.parent), ended.said
+            assert stage.project.run("show", SERIES).code == 0
+            again = stage.project.run(*words)
+            assert again.code == 0 or "no conflict" in again.err, again.err
+        assert stage.project.run("status").out == "no conflict is pending\n"
+        if words == ("abort",):
+            assert is_kept(state.parent)
+            shutil.rmtree(state.parent / "aborted")
+        else:
+            stage.project.repo.git("update-ref", "-d", BRANCH)
+            assert stage.project.run(*stage.command).code == 0
+            stage.project.repo.git("update-ref", "-d", BRANCH)
+        shutil.rmtree(patches)
+        shutil.copytree(kept, patches)
+        if ended.status == 0:
+            break
+        survived += 1
+    record_property("kills before changes of a file survived", survived)
+    assert survived > 0
+
+
+def is_kept(state: Path) -> bool:
+    """Whether the resolution is there: in the work tree, or where it was given up."""
+    files = (*state.glob("conflicts/*/*/work-*/merged"), *state.glob("aborted/*/work-*/merged"))
+    return any(file.read_text() == FIVE for file in files)
+
+
 def test_an_interrupt_while_the_branch_is_made_comes_after_it(stage: Stage) -> None:
     """And says so: the checkout is not as it was."""
     stop = 'case "$*" in *update-ref*-m*) kill -INT $PPID; sleep 0.2;; esac; exec '
