@@ -44,6 +44,7 @@ def resume(
             resolutions = waiting.resolutions()
             conflict = _meet_again(session, series, request, resolutions, state)
             resolved = waiting.resolution(session.scratch, conflict, said)
+            waiting.remember(resolved)
             resolutions = {**resolutions, state.change: resolved}
         carry_out(session, series, request, resolutions, waiting, findings, progress)
         if findings.exit_code is ExitCode.DONE:

@@ -223,6 +223,10 @@ class Reader:
                 return commit
         return None
 
+    def fork(self, one: str, other: str) -> str | None:
+        """Return the last commit that two have in common; None: there is none."""
+        return self.git.run("merge-base", one, other, ok=(0, 1)).text.strip() or None
+
     def is_ancestor(self, commit_id: str, tip: str) -> bool:
         """Whether ``commit_id`` is ``tip`` or comes before it."""
         done = self.git.run("merge-base", "--is-ancestor", commit_id, tip, ok=(0, 1))

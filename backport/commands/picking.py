@@ -16,7 +16,7 @@ from backport.commands.run import checkout_options
 from backport.errors import ExitCode, UsageError
 from backport.picking.affected import affected
 from backport.picking.explain import explain
-from backport.picking.lines import Lines, as_line, newer_lines
+from backport.picking.lines import Lines, as_line, newer_lines, older_lines
 from backport.picking.model import Fate, Imported
 from backport.picking.series_file import folder_for, series_of, write_series
 from backport.picking.sources import Asked, find_sources
@@ -139,6 +139,8 @@ def affected_command(frame: Frame, /, series: str, checkout: str | None, as_json
             wanted = (found.branch.branch, *found.branch.newer_branches)
             places = find_branches(session.checkout, wanted)
             lines = [as_line(name, places[name]) for name in reversed(wanted) if name in places]
+            if len(lines) > 1 and lines[-1].branch == found.branch.branch:
+                lines += older_lines(session.checkout, session.scratch, lines[-1], lines[0], wanted)
             progress.step(
                 "compare", f"{found.name} with {plural(len(lines), 'branch', 'branches')}"
             )

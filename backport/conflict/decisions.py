@@ -24,6 +24,7 @@ class Looked:
     """A file in conflict as it is now.
 
     :param deed: what a person did: "edited", "made", "deleted", "settled with git"; "": nothing
+    :param word: what the file was named with, in an earlier ``continue``
     :param markers: lines (from 1) that are conflict markers still
     :param places: what is between them
     """
@@ -32,11 +33,12 @@ class Looked:
     deed: str = ""
     markers: tuple[int, ...] = ()
     places: tuple[Marked, ...] = ()
+    word: Word | None = None
 
     @property
     def decided(self) -> bool:
         """Whether nothing is left to do."""
-        return bool(self.deed) and not self.markers
+        return bool(self.word or (self.deed and not self.markers))
 
 
 def look(

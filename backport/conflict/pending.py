@@ -140,6 +140,8 @@ class Pending:
         found = look(folder, file.path, file.entries, index)
         if not found.deed and settled(index, file.path, file.staged):
             return replace(found, deed="settled with git")
+        if not found.deed and (word := self.read().said.get(file.path)):
+            return replace(found, deed=f"named with {word.value}", word=word)
         return found
 
     def resolution(
@@ -152,11 +154,12 @@ class Pending:
         :raises ConflictError: a file is undecided, or nothing of the change is left
         :raises UsageError: a word cannot be meant
         """
-        words = words_for(conflict.files, [(word, self._inside(path)) for word, path in said])
+        fresh = words_for(conflict.files, [(word, self._inside(path)) for word, path in said])
         looked = self.looked()
+        words = {one.path: one.word for one in looked if one.word} | fresh
         self._check_decided([one for one in looked if one.path not in words])
         for one in looked:
-            if one.decided and one.path in words:
+            if one.decided and not one.word and one.path in words:
                 raise UsageError(
                     f"{one.path} was {one.deed} in {self.work_tree}, "
                     f"and is named with {words[one.path].value}",
@@ -178,6 +181,12 @@ class Pending:
         self._check_markers(scratch, base, tree, conflict)
         said_of = {file.path: words.get(file.path, Word.EDIT) for file in conflict.files}
         return Resolution(scratch.diff(base, tree), said_of)
+
+    def remember(self, resolved: Resolution) -> None:
+        """Keep the words that files were named with: the tests may fail, and be mended."""
+        said = {path: word for path, word in resolved.words.items() if word is not Word.EDIT}
+        with writing(self.folder):
+            self._write(self.read().model_copy(update={"said": said}))
 
     def _read(self, scratch: Scratch, conflict: Conflict) -> str:
         """Return the tree that the work tree holds; what git add has put in counts, too."""

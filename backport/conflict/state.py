@@ -53,6 +53,7 @@ class State(BaseModel):
     patch_paths: tuple[str, ...]
     tree: str  # what was written to the work tree
     words: dict[int, dict[str, Word]] = {}  # by change: its resolution is kept beside, as a patch
+    said: dict[str, Word] = {}  # of files of the pending change; an edit since then goes before it
     save: bool = False  # somebody wanted the resolutions so far to be saved at the end
     saved: dict[int, str] = {}  # the patches, by change, that the series is about to name
     request: dict[str, object]  # the options of the run, for it to go on as it began

@@ -29,7 +29,8 @@ def affected(
     """
     deltas = make_deltas(scratch, series.changes)
     lines = Lines(scratch, branches[::-1])
-    takers = _Takers(scratch, branches[0].tips[0], branches[-1].tips[0])
+    home = next((one for one in branches if one.branch == series.branch.branch), branches[-1])
+    takers = _Takers(scratch, branches[0].tips[0], home.tips[0])
     named = [_named(lines, delta) for delta in deltas]
     rows = [
         BranchStanding(
@@ -84,6 +85,8 @@ def _standing(
     if lost:
         return replace(blank, state=State.NO_CODE, detail=lost[0], commit=lost[1])
     climbed = climb(scratch, tree, delta, ())
+    if not climbed.conflicts and all(file.kind is FileKind.ADD for file in delta.patch.files):
+        return replace(blank, detail="it adds files alone, which fit anywhere")
     if not climbed.conflicts:
         return replace(blank, state=State.CLEAN, detail="applies cleanly")
     known = _by_patch_id(scratch, delta, tip)

@@ -20,6 +20,9 @@ from backport.picking.model import Line
 from backport.series.message import change_ids
 from backport.series.model import Branch
 
+_AGED = re.compile(
+    "refs/(?:heads|remotes/[^/]+)/(?:stable|unmaintained)/([^/]+)|refs/tags/([^/]+)-(?:eol|eom|em)"
+)
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,40})", re.M)
 
 
@@ -48,6 +51,24 @@ def newer_lines(checkout: Checkout, branch: Branch) -> tuple[Line, ...]:
             f"Name a clone of {branch.project} with --checkout PATH; fetch its branches and tags.",
         )
     return tuple(as_line(name, places) for name, places in found.items())
+
+
+def older_lines(
+    checkout: Checkout, scratch: Scratch, home: Line, trunk: Line, known: Iterable[str]
+) -> list[Line]:
+    """Find the branches that were cut off the trunk before ``home`` was, the newest first.
+
+    :param known: branches that are told of anyway
+    """
+    refs = checkout.refs("refs/heads/", "refs/remotes/", "refs/tags/")
+    names = {f"stable/{match[1] or match[2]}" for ref in refs if (match := _AGED.fullmatch(ref))}
+    places = find_branches(checkout, sorted(names - {*known}))
+    dated = []
+    for line in (as_line(name, found) for name, found in places.items()):
+        fork = scratch.fork(line.tips[0], trunk.tips[0])
+        if fork and scratch.is_ancestor(fork, home.tips[0]):
+            dated.append((scratch.commit(fork).committer.date, line))
+    return [line for _, line in sorted(dated, key=lambda one: (one[0], one[1].name), reverse=True)]
 
 
 def as_line(branch: str, places: Sequence[Found]) -> Line:

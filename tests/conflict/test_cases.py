@@ -80,6 +80,33 @@ def test_what_was_left_out_is_said_in_every_view(project: Project, how: str) -> 
         assert "guard.py was left out" in text
 
 
+def test_words_are_remembered_where_the_run_goes_no_further(project: Project) -> None:
+    project.apply(lost_hunk(project, "patched"))
+    foreign = project.repo.git("commit-tree", "HEAD^{tree}", "-m", "foreign")
+    project.repo.git("branch", "-f", BRANCH, foreign)
+    refused = project.run("continue", "--leave-out", "guard.py")
+    assert refused.code == 5, refused.err
+    status = project.run("status")
+    assert status.code == 0
+    assert "guard.py: named with --leave-out" in status.out
+    project.repo.git("branch", "-D", BRANCH)
+    done = project.run("continue")
+    assert done.code == 0, done.err
+    assert "left out of guard.py, by --leave-out: @@" in done.out
+
+
+def test_an_edit_goes_before_a_word_that_was_said_earlier(project: Project) -> None:
+    project.apply(lost_hunk(project, "patched"))
+    foreign = project.repo.git("commit-tree", "HEAD^{tree}", "-m", "foreign")
+    project.repo.git("branch", "-f", BRANCH, foreign)
+    assert project.run("continue", "--leave-out", "guard.py").code == 5
+    (work,) = works()
+    (work / "guard.py").write_text(GUARDED)
+    project.repo.git("branch", "-D", BRANCH)
+    assert project.run("continue").code == 0
+    assert project.files()["guard.py"] == GUARDED.encode()
+
+
 def kept_patch(project: Project) -> tuple[str, Path]:
     repo = project.repo
     begin = repo.commit("Begin", {"engine.py": LINES})

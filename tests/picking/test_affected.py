@@ -20,7 +20,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> History:
 # The commit, and the states of master, queens, pike, ocata.
 STATES = {
     "fix": ["has-it", "has-it", "has-it", "needs-it-conflicts"],
-    "test": ["has-it", "has-it", "has-it", "needs-it-applies"],
+    "test": ["has-it", "has-it", "has-it", "cannot-tell"],
     "stats": ["has-it", "has-it", "has-it", "does-not-have-the-code"],
 }
 
@@ -45,3 +45,15 @@ def test_master_does_not_have_the_code_of_a_stable_only_fix(made: History) -> No
     assert "show is not in small/api.py" in states["master"]["detail"]
     assert states["master"]["commit"] == made.repo.git("rev-parse", "master")
     assert states["stable/ocata"]["state"] == "needs-it-applies"
+
+
+def test_branches_older_than_the_series_own_are_told_of_too(made: History) -> None:
+    repo = made.repo
+    root = repo.git("rev-list", "--max-parents=0", "stable/ocata")
+    repo.git("tag", "newton-eol", root)
+    repo.git("update-ref", "refs/heads/stable/zed", "master")  # newer, and not listed
+    made.run("import", made.fix, "--series", "of-old", "--as-named")
+    ran = made.run("affected", "ocata/of-old", "--json")
+    names = [one["name"] for one in ran.report["branches"]]
+    assert names[-1] == "newton-eol"
+    assert "stable/zed" not in names
