@@ -293,6 +293,7 @@ class Frame:
             tests_skipped=findings.tests_skipped,
             problem=findings.problem,
             environments=findings.environments,
+            lint=findings.lint,
             branch=findings.branch,
             work_tree=findings.work_tree,
             saved=findings.saved,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 _EXAMPLES = """\b
@@ -13,6 +15,6 @@ Example:
 @click.command("schema", epilog=_EXAMPLES, short_help="Print the JSON schema of the report.")
 def schema_command() -> None:
     """Print the JSON Schema of backport-report/1, which --json and report.json keep to."""
-    from backport.report.document import json_schema_text
+    from backport.report.document import json_schema
 
-    click.echo(json_schema_text(), nl=False)
+    click.echo(json.dumps(json_schema(), indent=2))

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from backport.apply.outcome import AppliedChange, Conflict, Outcome
 from backport.errors import BackportError, ExitCode
+from backport.policy.model import Finding
 from backport.report.document import (
     BranchFacts,
     CellFacts,
@@ -73,6 +74,7 @@ def build_report(
     tests_skipped: str = "",
     problem: BackportError | None = None,
     environments: Sequence[EnvironmentFacts] = (),
+    lint: Sequence[Finding] = (),
     branch: BranchFacts = _NO_BRANCH,
     work_tree: Path | None = None,
     saved: Sequence[str] = (),
@@ -80,15 +82,13 @@ def build_report(
 ) -> Report:
     """Return the report of one run.
 
-    :param request: what was asked for, as far as it is needed to ask again
     :param diffs: each change's git diff, by the change's number
     :param tests_skipped: why there is no proof, where that was somebody's choice
     :param work_tree: where a conflict waits for its resolution
     """
     result, sentence = conclude(outcome, proof, tests_skipped, problem, runs, invocation.exit_code)
-    typed = invocation.command_line
-    now = Situation(result, typed, series, request, checkout, branch, outcome, proof)
-    steps = next_steps(now)
+    asked = invocation.command_line, series, request
+    steps = next_steps(Situation(result, *asked, checkout, branch, outcome, proof))
     return Report.model_validate(
         {
             **_named(invocation, Report, {}),
@@ -104,6 +104,7 @@ def build_report(
             "tests_skipped": tests_skipped,
             "problem": problem,
             "environments": tuple(environments),
+            "findings": tuple(lint),
             "branch": branch,
             "next_steps": steps,
             "saved": tuple(saved),

@@ -8,7 +8,6 @@ which is for each view to do (:func:`backport.report.text.clean`).
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from enum import Enum
 from pathlib import PurePath
@@ -17,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from backport.apply.outcome import Fate, Layer, Rung
+from backport.policy.model import Severity
 from backport.report.text import decoded
 from backport.runner.results import CellKind, Guard, Status, Verdict
 from backport.series.model import Kind
@@ -275,6 +275,20 @@ class BranchFacts(_Facts):
     reason: Words = _is("why it was refused or left alone", "")
 
 
+class FindingFacts(_Facts):
+    """What the stable-branch policy has against a commit; the rules: ``backport lint --list``."""
+
+    name: Words = _is("of the rule")
+    severity: Severity = _is("as the branch sets it")
+    commit: str = _is("the whole hash")
+    subject: Words = _is("of the commit")
+    path: Words | None = _is("the file, if it is about one", None)
+    line: int | None = _is("of the file or, without one, of the message; from 1", None)
+    reason: Words = _is("what is wrong")
+    source: Words = _is("where the rule stands")
+    remedy: Words = _is("what to do about it")
+
+
 class ProblemFacts(_Facts):
     """Why it ended before there was a verdict."""
 
@@ -304,6 +318,7 @@ class Report(_Facts):
     tests_skipped: Words = _is("why there is no proof", "")
     problem: ProblemFacts | None = _is("the error that ended it, if one did", None)
     environments: tuple[EnvironmentFacts, ...] = _is("what the tests ran in", ())
+    findings: tuple[FindingFacts, ...] = _is("of the policy, on what was applied", ())
     branch: BranchFacts = _is("the branch that holds the result", BranchFacts())
     next_steps: tuple[NextStep, ...] = _is("the likeliest first", ())
     saved: tuple[Words, ...] = _is("what became of the series' files, if that was asked for", ())
@@ -332,8 +347,3 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of what :func:`to_json` writes."""
     schema = Report.model_json_schema(by_alias=True, mode="serialization")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA, **schema}
-
-
-def json_schema_text() -> str:
-    """Return :func:`json_schema` as text, for ``backport schema``."""
-    return json.dumps(json_schema(), indent=2) + "\n"

@@ -95,6 +95,21 @@ def test_words_are_remembered_where_the_run_goes_no_further(project: Project) ->
     assert "left out of guard.py, by --leave-out: @@" in done.out
 
 
+def test_what_the_policy_has_against_it_is_in_every_view(project: Project) -> None:
+    series, _ = kept_patch(project)
+    assert project.apply(series).code == 3
+    (work,) = works()
+    (work / "engine.py").write_text(SHOUTED)
+    done = project.run("continue", "--json")
+    (one,) = (each for each in done.report["findings"] if each["name"] == "no-provenance")
+    tip = project.repo.git("rev-parse", BRANCH)
+    assert (one["severity"], one["commit"]) == ("error", tip)
+    assert all(one[key] for key in ("subject", "reason", "source", "remedy"))
+    for name in ("report.md", "report.html"):
+        text = (Path(os.environ["HOME"]) / STATE / "reports/latest" / name).read_text()
+        assert "no-provenance" in text
+
+
 def test_an_edit_goes_before_a_word_that_was_said_earlier(project: Project) -> None:
     project.apply(lost_hunk(project, "patched"))
     foreign = project.repo.git("commit-tree", "HEAD^{tree}", "-m", "foreign")
